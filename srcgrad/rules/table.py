@@ -1,0 +1,104 @@
+"""The words a rule is written with.
+
+A rule is what one would write on paper: `g` is the cotangent, `out` the result, then NumPy's own
+argument names. It runs alone on plain arrays; under the engine it runs on traced ones and what it
+does becomes the adjoint. Cotangents pair bilinearly, ``dL = Re(sum(g * dout))``, so a rule of a
+holomorphic function has no conj. Summing down broadcasts, adding contributions, dropping what
+nobody asked for, dtype and real projection are the engine's chores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one function is differentiated.
+
+    Attributes
+    ----------
+    kind : str
+        "partials": `body(out, *operands)` gives one partial derivative per operand;
+        "vjp": `body(g, out, *arguments)` gives one cotangent per argument;
+        "nograd": the derivative is zero wherever there is one.
+    body : callable or None
+        The formula.
+    """
+
+    kind: str
+    body: Function | None = None
+
+
+RULES: dict[Function, Rule] = {}
+LINEAR: set[Function] = set()  # jvp = the function itself
+MULTILINEAR: set[Function] = set()  # jvp = one term per operand
+CREATION: set[Function] = set()  # makes an array of what is no array: sizes, values, a shape
+
+
+def partials(table: Mapping[Function, Function]) -> None:
+    """State elementwise derivatives: ``np.multiply: lambda out, x, y: (y, x)``.
+
+    A formula gives one partial per operand (a tuple, or the partial itself where there is one);
+    None stands for an operand without a derivative, the plain ints 1 and -1 for themselves.
+    """
+    for function, formula in table.items():
+        _add(function, Rule("partials", formula))
+
+
+def defvjp(*functions: Function) -> Callable[[Function], Function]:
+    """State a reverse rule: ``rule(g, out, <the function's own arguments>)``.
+
+    The rule gives the cotangent of the first argument, or a tuple with one entry per argument
+    (None: no derivative). The entry of an argument that is a sequence of arrays is a list.
+    Where the function gives several results, `g` and `out` are tuples, and an entry of `g` is
+    None where nothing depends on that result.
+    """
+
+    def add(rule: Function) -> Function:
+        for function in functions:
+            _add(function, Rule("vjp", rule))
+        return rule
+
+    return add
+
+
+def linear(*functions: Function) -> None:
+    """Name functions that are linear in their first argument (a sequence of arrays: jointly)."""
+    LINEAR.update(functions)
+
+
+def multilinear(*functions: Function) -> None:
+    """Name functions that are linear in each array argument on its own."""
+    MULTILINEAR.update(functions)
+
+
+def nograd(*functions: Function) -> None:
+    """Name functions whose result is piecewise constant, an int or a bool."""
+    for function in functions:
+        _add(function, Rule("nograd"))
+
+
+def creation(*functions: Function) -> None:
+    """Name functions that make an array out of sizes and values."""
+    CREATION.update(functions)
+
+
+def _add(function: Function, rule: Rule) -> None:
+    if function in RULES:
+        raise ValueError(f"{function!r} has a rule already")
+    RULES[function] = rule
+
+
+def rule_of(function: Function) -> Rule | None:
+    """Return the rule of `function`, or None."""
+    return RULES.get(function)
+
+
+def functions_with_rules() -> Iterable[Function]:
+    """Return every function that can be differentiated."""
+    return (f for f, rule in RULES.items() if rule.kind != "nograd")
