@@ -10,27 +10,41 @@ from typing import Any
 
 import numpy as np
 
-
-def zeros(*args: Any, **kwargs: Any) -> Any:
-    return np.zeros(*args, **kwargs)
-
-
-def ones(*args: Any, **kwargs: Any) -> Any:
-    return np.ones(*args, **kwargs)
+from .capture.arrays import do, holds_traced
+from .capture.recorder import live
+from .trace import Function
 
 
-def full(*args: Any, **kwargs: Any) -> Any:
-    return np.full(*args, **kwargs)
+def _maker(function: Function) -> Function:
+    def made(*args: Any, **kwargs: Any) -> Any:
+        return do(function, args, kwargs) if live.recorders else function(*args, **kwargs)
+
+    made.__name__ = made.__qualname__ = function.__name__
+    made.__doc__ = f"Do np.{function.__name__}, and record it."
+    return made
 
 
-def arange(*args: Any, **kwargs: Any) -> Any:
-    return np.arange(*args, **kwargs)
+zeros = _maker(np.zeros)
+ones = _maker(np.ones)
+full = _maker(np.full)
+arange = _maker(np.arange)
+eye = _maker(np.eye)
 
 
-def eye(*args: Any, **kwargs: Any) -> Any:
-    return np.eye(*args, **kwargs)
+def _recorded(function: Function) -> Function:
+    """Make one step of a helper: its own code is not looked into."""
+
+    def helper(*args: Any) -> Any:
+        return do(helper, args) if holds_traced(args) else function(*args)
+
+    helper.__name__ = helper.__qualname__ = function.__name__
+    helper.__module__ = function.__module__
+    helper.__doc__ = function.__doc__
+    helper.__wrapped__ = function  # type: ignore[attr-defined]
+    return helper
 
 
+@_recorded
 def set_at(a: Any, index: Any, value: Any) -> Any:
     """Return a copy of `a` with ``a[index] = value``."""
     a = np.array(a)
@@ -38,6 +52,7 @@ def set_at(a: Any, index: Any, value: Any) -> Any:
     return a
 
 
+@_recorded
 def add_at(a: Any, index: Any, value: Any) -> Any:
     """Return a copy of `a` with `value` added at `index`, once for each time it is named."""
     a = np.array(a)

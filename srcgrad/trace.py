@@ -78,7 +78,7 @@ class Input:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """``out = function(*args, **kwargs)``; `out` is a tuple where there are several results."""
 
@@ -96,7 +96,7 @@ class Call:
         yield from variables((self.args, self.kwargs))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Guard:
     """``observe(var)`` was `value` in the recorded run: the trace holds only where it is again."""
 
@@ -110,7 +110,7 @@ class Guard:
         yield self.var
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Branch:
     """``outs = then(*args) if condition else orelse(*args)``."""
 
@@ -126,7 +126,7 @@ class Branch:
         yield from self.args
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Loop:
     """Passes of `body`, which maps (carried, items, constants) to (carried, items to stack).
 
@@ -159,7 +159,7 @@ class Loop:
 Step = Call | Guard | Branch | Loop
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Trace:
     """Inputs, steps in order, outputs.
 

@@ -28,10 +28,16 @@ class Rule:
         "nograd": the derivative is zero wherever there is one.
     body : callable or None
         The formula.
+    strict : bool
+        A user's rule: its cotangents must have the shapes of the arguments.
+    once : bool
+        It runs code that the user expects to run at every backward pass.
     """
 
     kind: str
     body: Function | None = None
+    strict: bool = False
+    once: bool = False
 
 
 RULES: dict[Function, Rule] = {}

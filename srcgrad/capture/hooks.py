@@ -1,0 +1,362 @@
+"""What instrumented code reports to: calls, reads, stores and loops of the user's function.
+
+The protocols of `arrays.py` see what NumPy dispatches. These hooks see the rest: ``np.array([a,
+b])``, ``math.sin(t)``, ``float(t)``, ``type(t)``, the user's own callees (which are instrumented in
+their turn), arrays that are read from outside, and stores into objects that outlive the run.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..trace import Function
+from . import instrument
+from .arrays import Traced, do, holds_traced, is_value, plain, record
+from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, live
+
+OUTSIDE = frozenset({list, dict, set, deque})
+LIFTED = frozenset({np.ndarray, np.memmap, float, complex})
+
+
+class Capture(Recorder):
+    """The recorder of a traced function, and what its run reads and leaves outside."""
+
+    __slots__ = ("loads",)
+
+    def __init__(self, root: Any) -> None:
+        super().__init__(root)
+        self.loads: dict[Any, tuple[Any, Handle]] = {}
+
+    def load(self, value: Any, name: str | None) -> Any:
+        """Return the traced value for an array or float read from outside; each is one input."""
+        key = (name, id(value))
+        seen = self.loads.get(key)
+        if seen is None:
+            handle = Traced(value)
+            seen = self.loads[key] = (value, handle)
+            self.enter(handle, "lifted", name)
+        return seen[1]
+
+
+def current() -> Capture | None:
+    """Return the innermost function that is being traced in this thread."""
+    for recorder in reversed(live.recorders):
+        if type(recorder) is Capture:
+            return recorder
+    return None
+
+
+# Reads and loops ----------------------------------------------------------------------------------
+
+
+def load(value: Any, name: str | None = None) -> Any:
+    """Report a read of a global, a closure cell, an attribute or an item."""
+    if type(value) in LIFTED or isinstance(value, np.generic):
+        capture = current()
+        if capture is not None and is_value(value):
+            return capture.load(value, name)
+    return value
+
+
+def iterate(iterable: Any) -> Any:
+    """Report what a loop runs over: the rows of a plain array are read from outside."""
+    return load(iterable) if type(iterable) is np.ndarray else iterable
+
+
+# Stores into what outlives the run ----------------------------------------------------------------
+
+
+class Leaks:
+    """The places in the user's objects where traced values were put during the runs of a thread.
+
+    They stand there while a function is traced, so that what is read back has its gradient, and
+    are replaced by plain values when the outermost run ends.
+    """
+
+    def __init__(self) -> None:
+        self.places: list[tuple[str, Any, Any]] = []
+
+    def sweep(self) -> None:
+        """Put plain values in all the places."""
+        places, self.places = self.places, []
+        for kind, holder, key in places:
+            _SWEEPS[kind](holder, key)
+
+
+leaks = Leaks()
+
+
+def _sweep_attribute(holder: Any, name: str) -> None:
+    value = getattr(holder, name, None)
+    if holds_traced(value):
+        setattr(holder, name, plain(value))
+
+
+def _sweep_items(holder: Any, _: Any) -> None:
+    if type(holder) is dict:
+        for key, value in holder.items():
+            if holds_traced(value):
+                holder[key] = plain(value)
+    elif type(holder) in (list, deque):
+        for i, value in enumerate(holder):
+            if holds_traced(value):
+                holder[i] = plain(value)
+    elif type(holder) is set:
+        traced = [v for v in holder if type(v) in TRACED]
+        holder.difference_update(traced)
+        holder.update(map(plain, traced))
+
+
+def _sweep_item(holder: Any, key: Any) -> None:
+    if type(holder) in OUTSIDE:
+        _sweep_items(holder, None)
+    elif holds_traced(holder[key]):
+        holder[key] = plain(holder[key])
+
+
+def _sweep_cells(function: Any, _: Any) -> None:
+    for cell in function.__closure__ or ():
+        value = getattr(cell, "cell_contents", None) if cell != types.CellType() else None
+        if holds_traced(value):
+            cell.cell_contents = plain(value)
+
+
+def _sweep_globals(names: dict[str, Any], _: Any) -> None:
+    for name, value in names.items():
+        if holds_traced(value):
+            names[name] = plain(value)
+
+
+_SWEEPS = {
+    "attribute": _sweep_attribute,
+    "items": _sweep_items,
+    "item": _sweep_item,
+    "cells": _sweep_cells,
+    "globals": _sweep_globals,
+}
+
+
+def store_attribute(value: Any, holder: Any, name: str) -> None:
+    """Report ``holder.name = value``."""
+    setattr(holder, name, value)
+    if holds_traced(value):
+        leaks.places.append(("attribute", holder, name))
+
+
+def store_item(value: Any, holder: Any, key: Any) -> None:
+    """Report ``holder[key] = value``."""
+    holder[key] = value
+    if holds_traced(value) and type(holder) not in TRACED:
+        leaks.places.append(("item", holder, key))
+
+
+def leave(value: Any) -> Any:
+    """Report a store to a global or nonlocal name."""
+    if holds_traced(value):
+        frame = __import__("sys")._getframe(1)
+        leaks.places.append(("globals", frame.f_globals, None))
+    return value
+
+
+# Calls --------------------------------------------------------------------------------------------
+
+
+def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Report a call of the user's code, and do it."""
+    t = type(function)
+    if t is types.FunctionType or t is types.MethodType:
+        return _call_python(function, args, kwargs)
+    if not live.recorders:
+        return function(*args, **kwargs)
+    if t is np.ufunc:
+        return _call_ufunc(function, args, kwargs)
+    handler = _handler(function, t)
+    if handler is not None:
+        return handler(function, args, kwargs)
+    if t is types.BuiltinMethodType:
+        return _call_builtin(function, args, kwargs)
+    if instrument.is_user_object(function):
+        return _call_object(function, args, kwargs)
+    return _outcome(function, args, kwargs, function(*args, **kwargs))
+
+
+def _handler(function: Any, t: type) -> Any:
+    try:
+        return HANDLERS.get(function)
+    except TypeError:  # unhashable callable
+        return None
+
+
+def _call_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if kwargs:
+        return _outcome(function, args, kwargs, function(*args, **kwargs))
+    for a in args:
+        if type(a) in TRACED:
+            return record(function, args, kwargs, function(*plain(args)))
+    return _outcome(function, args, kwargs, function(*args))
+
+
+def _outcome(function: Any, args: Any, kwargs: Any, result: Any) -> Any:
+    """Return the result of a plain call; an array is a traced value from here on."""
+    t = type(result)
+    if t is not np.ndarray or current() is None or not is_value(result):
+        return result
+    if function in CREATION_FUNCTIONS and not holds_arrays((args, kwargs)):
+        return record(function, args, kwargs, result)
+    return Traced(result)
+
+
+def holds_arrays(tree: Any) -> bool:
+    """Tell whether an array stands in an argument tree."""
+    t = type(tree)
+    if t is tuple or t is list:
+        return any(map(holds_arrays, tree))
+    return any(map(holds_arrays, tree.values())) if t is dict else t is np.ndarray
+
+
+def _call_python(function: Any, args: Any, kwargs: Any) -> Any:
+    if not live.recorders:
+        return function(*args, **kwargs)
+    handler = HANDLERS.get(function)
+    if handler is not None:
+        return handler(function, args, kwargs)
+    twin = entered(function)
+    if twin is None:
+        if _is_numerical(function) and holds_traced(args, kwargs):
+            return do(function, args, kwargs)
+        return _outcome(function, args, kwargs, function(*args, **kwargs))
+    return twin(*args, **kwargs)
+
+
+def _is_numerical(function: Any) -> bool:
+    """Tell whether a Python function is SciPy's or NumPy's own: it is called on plain values."""
+    root = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return root in ("scipy", "numpy")
+
+
+def entered(function: Any) -> Any:
+    """Return the instrumented twin of a user's function or bound method, or None."""
+    if type(function) is types.MethodType:
+        twin = entered(function.__func__)
+        return None if twin is None else types.MethodType(twin, function.__self__)
+    if type(function) is not types.FunctionType:
+        return None
+    if instrument.is_instrumented(function):
+        return function
+    if not instrument.needs_instrumentation(function):
+        return None
+    twin = instrument.instrument(function, THIS)
+    if twin is not None and function.__closure__:
+        leaks.places.append(("cells", function, None))
+    return twin
+
+
+def _call_object(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a class of the user's (its __init__) or an object with __call__."""
+    if isinstance(function, type):
+        init = function.__dict__.get("__init__")
+        plain_new = function.__new__ is object.__new__ and type(function) is type
+        twin = entered(init) if plain_new else None
+        if twin is None:
+            return function(*args, **kwargs)
+        made = function.__new__(function)
+        twin(made, *args, **kwargs)
+        return made
+    method = getattr(type(function), "__call__", None)
+    twin = entered(method)
+    return function(*args, **kwargs) if twin is None else twin(function, *args, **kwargs)
+
+
+def _call_builtin(function: Any, args: Any, kwargs: Any) -> Any:
+    holder = function.__self__
+    if type(holder) in OUTSIDE and holds_traced(args, kwargs):
+        leaks.places.append(("items", holder, None))
+    elif _is_numerical(function) and holds_traced(args, kwargs):
+        return do(function, args, kwargs)
+    return _outcome(function, args, kwargs, function(*args, **kwargs))
+
+
+# Handlers: calls that need more than the protocols give -------------------------------------------
+
+
+def _type(function: Any, args: Any, kwargs: Any) -> Any:
+    if len(args) == 1 and type(args[0]) in TRACED:
+        return args[0].__class__
+    return function(*args, **kwargs)
+
+
+def _to_python(function: Any, args: Any, kwargs: Any) -> Any:
+    if len(args) == 1 and type(args[0]) in TRACED:
+        return do(function, args) if type(args[0].value) is not function else args[0]
+    return function(*args, **kwargs)
+
+
+def _on_values(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call on plain values and record: functions that NumPy does not dispatch, such as math.*."""
+    return do(function, args, kwargs) if holds_traced(args, kwargs) else function(*args, **kwargs)
+
+
+def _as_array(function: Any, args: Any, kwargs: Any) -> Any:
+    """``np.array`` and its like: the value itself, a copy, another dtype, or a join of scalars."""
+    if not holds_traced(args, kwargs):
+        return _outcome(function, args, kwargs, function(*args, **kwargs))
+    a = args[0]
+    if type(a) not in TRACED or type(a.value) is not np.ndarray or len(args) > 2:
+        return do(np.array, args, kwargs)
+    dtype = args[1] if len(args) == 2 else kwargs.get("dtype")
+    if dtype is not None and np.dtype(dtype) != a.value.dtype:
+        return a.astype(dtype)
+    return do(np.copy, (a,)) if function is np.array and kwargs.get("copy", True) else a
+
+
+def _with_callback(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function that calls back: the user's callable is entered too."""
+    args = tuple([entered(a) or a for a in args])
+    return function(*args, **{k: entered(a) or a for k, a in kwargs.items()})
+
+
+def _partial(function: Any, args: Any, kwargs: Any) -> Any:
+    return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+
+
+def _handlers() -> dict[Any, Any]:
+    table: dict[Any, Any] = {type: _type, float: _to_python, complex: _to_python}
+    table |= {getattr(math, n): _on_values for n in dir(math) if callable(getattr(math, n))}
+    table |= dict.fromkeys((map, filter, sorted, max, min, functools.reduce), _with_callback)
+    arrays = "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite".split()
+    table |= {getattr(np, name): _as_array for name in arrays}
+    scalars = (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128)
+    table |= dict.fromkeys(scalars, _on_values)
+    return table
+
+
+HANDLERS = _handlers()
+CREATION_FUNCTIONS: set[Function] = set()
+
+
+class _Hooks:
+    call = staticmethod(call)
+    load = staticmethod(load)
+    iterate = staticmethod(iterate)
+    store_attribute = staticmethod(store_attribute)
+    store_item = staticmethod(store_item)
+    leave = staticmethod(leave)
+
+
+THIS = _Hooks()
+
+
+def traced_leaf(value: Any) -> bool:
+    """Tell whether an argument's leaf enters a trace: an array or a Python float."""
+    return type(value) in PYTHON_TYPES - {bool, int} or is_value(value)
+
+
+def traced_in(values: Any) -> Iterator[Handle]:
+    return (v for v in values if type(v) in TRACED)

@@ -1,0 +1,86 @@
+"""Why a gradient is None: what the record says of a target and a source."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from .capture.recorder import Handle
+from .differentiate import at
+from .trace import Call, Guard, Step, Var
+
+
+def reason(tape: Any, targets: list[Handle], source: Handle) -> str:
+    """Say why no target depends on `source`, and what to do."""
+    recorder = tape.recorder
+    known = recorder.known
+    handles = tape.versions(recorder, source)
+    if not handles:
+        return unknown_source(tape, source)
+    steps = [n.step for n in recorder.node.path() if n.step is not None]
+    made_by = {v: s for s in steps for v in s.outs}
+    var = known[handles[0].id]
+    left = questions(steps, var)
+    if left:
+        return (
+            f"a value that depends on the source left the record as a plain number: {left}. "
+            "Use np.* on it"
+        )
+    if all(t.id not in known for t in targets):
+        return unknown_target(tape, targets, source)
+    if any(t.dtype.kind in "biu" for t in targets):
+        return "the target is an int or a bool, which has no derivative: compute with floats"
+    if integers_between(steps, var):
+        return "integers or comparisons lie between source and target: compute with floats"
+    if is_slice(made_by.get(var)):
+        return (
+            "the source is a fresh slice, which the target was not computed from: "
+            "take the slice first and use it, or differentiate by the whole array"
+        )
+    if source.id in recorder.seen:
+        return "the source was used before it was watched: call t.watch(source) first"
+    return "the target was not computed from the source"
+
+
+def unknown_source(tape: Any, source: Handle) -> str:
+    if tape.stopped_at is not None and source.id > tape.stopped_at:
+        if source.base is not None:
+            return (
+                "the source is a fresh slice, made after the tape stopped: "
+                "differentiate by the whole array, or take the slice in the block"
+            )
+        return "the source was made after the tape stopped recording"
+    return "the source was not watched: call t.watch(source) in the block, before it is used"
+
+
+def unknown_target(tape: Any, targets: list[Handle], source: Handle) -> str:
+    if tape.stopped_at is not None and all(t.id > tape.stopped_at for t in targets):
+        return "the target was recorded after the tape stopped: compute it inside the block"
+    if source.id in tape.recorder.seen:
+        return "the source was used before it was watched: call t.watch(source) first"
+    return "the target does not depend on anything that was watched"
+
+
+def questions(steps: list[Step], source: Var) -> str:
+    """Say where a value that depends on `source` became a plain number."""
+    reached = {source}
+    places = []
+    for step in steps:
+        if any(v in reached for v in step.reads()):
+            reached.update(step.outs)
+            if type(step) is Guard and step.observe in (float, complex):
+                places.append(f"{step.observe.__name__}(){at(step)}")
+    return "; ".join(places)
+
+
+def integers_between(steps: list[Step], source: Var) -> bool:
+    """Tell whether a value that depends on `source` is an int or a bool."""
+    reached = {source}
+    for step in steps:
+        if any(v in reached for v in step.reads()):
+            reached.update(step.outs)
+    return any(v.dtype.kind in "biu" for v in reached)
+
+
+def is_slice(step: Step | None) -> bool:
+    return type(step) is Call and step.function is operator.getitem

@@ -1,0 +1,63 @@
+"""The text of a program: its header, its functions loaded, its page in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .emit import Program as Emitted
+from .emit import emit
+from .load import load
+from .trace import Input, Trace, Var
+
+
+def joint_text(
+    program: Any, name: str, title: str, with_value: bool
+) -> tuple[str, Callable[..., Any]]:
+    """Return the text of forward and backward in one function, and that function.
+
+    Its parameters are the inputs in order; it gives the gradient (a tuple for several sources), or
+    the value and the gradient.
+    """
+    places = program.places
+    gradient: Any = places[0] if len(places) == 1 else places
+    targets = program.joint.outputs[: len(program.forward.outputs)]
+    returns = (targets[0], gradient) if with_value else gradient
+    wanted = tuple(dict.fromkeys(v for v in (*targets, *program.outputs)))
+    if not with_value:
+        wanted = program.outputs
+    from .optimize import optimize
+
+    trace = optimize(Trace(program.joint.inputs, program.joint.steps, tuple(dict.fromkeys(wanted))))
+    known = {v for s in program.forward.steps for v in s.outs}
+    header = [f"srcgrad: {title}", *table(program.joint.inputs, program.sources)]
+    text = emit(Emitted(name, trace, returns, frozenset(known), program.bars, header=header))
+    return text.source, load(text, name)
+
+
+def load_adjoint(program: Any) -> tuple[str, Callable[..., Any]]:
+    """Return the text of the backward half, and the function."""
+    places = program.places
+    returns = places[0] if len(places) == 1 else places
+    header = ["srcgrad: the backward half, of the values that the forward run kept"]
+    outputs = tuple(dict.fromkeys(program.outputs))
+    trace = Trace(program.trace.inputs, program.trace.steps, outputs)
+    text = emit(Emitted("adjoint", trace, returns, frozenset(), program.bars, header=header))
+    return text.source, load(text, "adjoint")
+
+
+def table(inputs: tuple[Input, ...], sources: tuple[Var, ...]) -> list[str]:
+    """Return a line for each input: its name, its type, and whether it is differentiated."""
+    rows = [
+        (i.name or "", repr(i.var), "differentiated" if i.var in sources else i.kind)
+        for i in inputs
+    ]
+    width = [max((len(row[k]) for row in rows), default=0) for k in range(2)]
+    return [f"  {a:<{width[0]}}   {b:<{width[1]}}   {c}".rstrip() for a, b, c in rows]
+
+
+def highlighted(source: str) -> str:
+    """Return a page part that shows Python text in colour."""
+    from .highlight import page
+
+    return page(source)
