@@ -253,7 +253,9 @@ class Plan:
     def show(self, program: Any) -> None:
         title = f"{self.kind} of {full_name(self.function)}"
         with_value = self.kind == "value_and_grad"
-        made = Specialization(program, f"{name_of(self.function)}_{self.kind}", title, with_value)
+        name = name_of(self.function)
+        name = f"{name if name.isidentifier() else 'f'}_{self.kind}"
+        made = Specialization(program, name, title, with_value)
         if program.reusable:
             self.specializations[program] = made
             self.g.specializations = list(self.specializations.values())

@@ -135,14 +135,12 @@ def trace_run(
     copy: bool = False,
 ) -> Run:
     """Run `function` under a recorder and return what happened."""
-    refuse_recursion(function)
     recorder = Capture(cache.root(identity_of(function)))
     values = list(args)
     named = dict(kwargs)
     run = Run(function, recorder)
     chosen = [locate(function, parameters, a, args, named) for a in argnums]
     outermost = not live.recorders
-    running.functions = (*running.functions, function)
     try:
         by_key: dict[Any, Argument] = {}
         for i, value in enumerate(values):
@@ -155,14 +153,8 @@ def trace_run(
             run.out = (entered(function) or function)(*values, **named)
         return run
     finally:
-        running.functions = running.functions[:-1]
         if outermost:
             leaks.sweep()
-
-
-def refuse_recursion(function: Any) -> None:
-    if any(f is function for f in running.functions) and hasattr(function, "__srcgrad_name__"):
-        raise RecursionError(f"{name_of(function)} is its own gradient.")
 
 
 def locate(

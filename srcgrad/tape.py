@@ -372,7 +372,7 @@ class GradientTape:
         self, recorder: TapeRecorder, targets: list[Any], wanted: list[Any], seeds: list[Any] | None
     ) -> list[Any]:
         handles = [self.versions(recorder, w) for w in wanted]
-        flat = tuple(dict.fromkeys(h for hs in handles for h in hs))
+        flat = tuple({h.id: h for hs in handles for h in hs}.values())
         found, values = self.found(recorder, targets, flat, seeds)
         if found is None:
             return [None] * len(wanted)

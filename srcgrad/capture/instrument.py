@@ -152,17 +152,13 @@ def _rewritten(code: CodeType, hiding: frozenset[str]) -> CodeType | None:
     except RecursionError:  # a sum of a thousand terms
         return None
     compiled = compile_alone(Place(node, place.owner), code, HOOKS.values())
-    if compiled is None:
-        return None
-    return _marked(compiled, compiled.co_qualname, code.co_qualname).replace(co_name=code.co_name)
+    return None if compiled is None else _marked(compiled)
 
 
-def _marked(code: CodeType, old: str, new: str) -> CodeType:
-    """Mark `code` and what is nested in it as instrumented, and qualify names as the user does."""
-    consts = [_marked(c, old, new) if isinstance(c, CodeType) else c for c in code.co_consts]
-    name = code.co_qualname
-    name = new + name.removeprefix(old) if name.startswith(old) else name
-    return code.replace(co_consts=(*consts, _MARK), co_qualname=name)
+def _marked(code: CodeType) -> CodeType:
+    """Mark `code`, and what is nested in it, as instrumented."""
+    consts = [_marked(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return code.replace(co_consts=(*consts, _MARK))
 
 
 # Who is instrumented ------------------------------------------------------------------------------

@@ -241,7 +241,21 @@ def compile_alone(
         return None
     for _ in range(2 if place.owner is None else 3):
         compiled = next(c for c in compiled.co_consts if isinstance(c, CodeType))
-    return compiled
+    compiled = _requalified(compiled, compiled.co_qualname, code.co_qualname)
+    return compiled.replace(co_name=code.co_name)
+
+
+def _requalified(code: CodeType, old: str, new: str) -> CodeType:
+    """Return `code` with the qualified names that it had in its module; a class body holds its own.
+
+    Names that are declared global are not qualified by what is around them.
+    """
+    if not code.co_qualname.startswith(old):
+        return code
+    name = new + code.co_qualname.removeprefix(old)
+    consts = [name if c == code.co_qualname else c for c in code.co_consts]
+    consts = [_requalified(c, old, new) if isinstance(c, CodeType) else c for c in consts]
+    return code.replace(co_qualname=name, co_consts=tuple(consts))
 
 
 def _module(place: Place, free: tuple[str, ...]) -> ast.Module:
@@ -308,21 +322,18 @@ def same_text(compiled: CodeType, code: CodeType) -> bool:
     Code that pytest has rewritten never compares equal; there the first line, which the caller
     has compared, the name and the parameters have to do.
     """
-    if _bare(compiled, code.co_name) == _bare(code, code.co_name):
+    if _bare(compiled) == _bare(code):
         return True
     return _rewritten_by_pytest(code) and _signature(compiled) == _signature(code)
 
 
-def _bare(code: CodeType, name: str) -> CodeType:
-    """Return `code` without lines and qualified names, for `==`, which compares all the rest."""
-    consts = [_bare(c, c.co_name) if isinstance(c, CodeType) else c for c in code.co_consts]
+def _bare(code: CodeType) -> CodeType:
+    """Return `code` without its lines, for `==`, which compares all the rest."""
+    consts = [_bare(c) if isinstance(c, CodeType) else c for c in code.co_consts]
     return code.replace(
         co_consts=tuple(consts),
-        co_name=name,
-        co_qualname="",
         co_firstlineno=1,
         co_linetable=b"",
-        co_filename="",
         co_flags=code.co_flags & _SHAPE,
     )
 
