@@ -157,7 +157,7 @@ class Reverse:
         if not any(v in self.cotangents for v in step.outs):
             return
         self.recorder.origin = step.origin
-        if type(step) is Call:
+        if type(step) is Call and step.outs[0].kind != "stack":
             self.walk_call(step)
         elif type(step) is not Guard:
             from .regions import walk_region

@@ -42,8 +42,9 @@ class Var:
         return Var(self.kind, self.dtype, self.shape)
 
     def same_type(self, other: Var) -> bool:
-        """Tell whether a value of one fits the other."""
-        return (self.kind, self.dtype, self.shape) == (other.kind, other.dtype, other.shape)
+        """Tell whether a value of one fits the other; NumPy's scalars are 0-d arrays here."""
+        kinds = {"array" if v.kind == "scalar" else v.kind for v in (self, other)}
+        return len(kinds) == 1 and (self.dtype, self.shape) == (other.dtype, other.shape)
 
     def __repr__(self) -> str:
         if self.kind in ("array", "scalar"):
@@ -61,7 +62,7 @@ def var_of(value: Any) -> Var:
     if kind is not None:
         return Var(kind, DTYPES[type(value)], ())
     if type(value) is list:
-        return Var("stack", np.dtype(object), (len(value),))
+        return Var("stack", np.dtype(object), ())
     return Var("array" if type(value) is np.ndarray else "scalar", value.dtype, value.shape)
 
 
@@ -93,7 +94,7 @@ class Call:
         return self.out if type(self.out) is tuple else (self.out,)  # type: ignore[return-value]
 
     def reads(self) -> Iterator[Var]:
-        yield from variables((self.args, self.kwargs))
+        return variables((self.args, self.kwargs) if self.kwargs else self.args)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +132,7 @@ class Loop:
     """Passes of `body`, which maps (carried, items, constants) to (carried, items to stack).
 
     A pass reads one item of each of `stacks` (in reverse order if `reverse`) and puts one on each
-    of `stacked`. The number of passes is that of the stacks' items, or `count`, or as many as
+    of `stacked`, whose items stand in the order of the stacks' items. The number of passes is that of the stacks' items, or `count`, or as many as
     `condition(carried, constants)` allows. `outs` are the carried values after the last pass.
     """
 
@@ -195,12 +196,17 @@ class Trace:
 
         Traced values are values too: this is how a trace enters another recorder.
         """
+        env = self.values(*values)
+        return tuple(env[v] for v in self.outputs)
+
+    def values(self, *values: Any) -> dict[Var, Any]:
+        """Run the steps on `values` and return the value of every variable."""
         if len(values) != len(self.inputs):
             raise TypeError(f"the trace takes {len(self.inputs)} values, not {len(values)}")
         env = {i.var: value for i, value in zip(self.inputs, values, strict=True)}
         for step in self.steps:
             _RUNS[type(step)](step, env)
-        return tuple(env[v] for v in self.outputs)
+        return env
 
     def __str__(self) -> str:
         return _Printer().trace(self, "trace")
@@ -303,6 +309,9 @@ def _run_loop(step: Loop, env: dict[Var, Any]) -> None:
         carried[:] = results[: len(carried)]
         for stack, item in zip(stacked, results[len(carried) :], strict=True):
             stack.append(item)
+    if step.reverse:
+        for stack in stacked:
+            stack.reverse()
     env.update(zip(step.outs, [*carried, *stacked], strict=True))
 
 
@@ -331,6 +340,9 @@ _RUNS: dict[type, Callable[[Any, dict[Var, Any]], None]] = {
 # Argument trees -----------------------------------------------------------------------------------
 
 
+_PLAIN = frozenset((int, float, complex, bool, str, type(None), type(Ellipsis)))
+
+
 def leaves(tree: Any) -> Iterator[Any]:
     """Give the leaves of nested tuples, lists, dicts and slices, in order."""
     t = type(tree)
@@ -348,7 +360,24 @@ def leaves(tree: Any) -> Iterator[Any]:
 
 def variables(tree: Any) -> Iterator[Var]:
     """Give the variables of an argument tree, in order."""
-    return (leaf for leaf in leaves(tree) if type(leaf) is Var)
+    found: list[Var] = []
+    _collect(tree, found)
+    return iter(found)
+
+
+def _collect(tree: Any, found: list[Var]) -> None:
+    """Append the variables of an argument tree; every pass reads every step, so this is quick."""
+    t = type(tree)
+    if t is Var:
+        found.append(tree)
+    elif t is tuple or t is list:
+        for item in tree:
+            if type(item) is Var:
+                found.append(item)
+            else:
+                _collect(item, found)
+    elif t is slice or t is dict or (t not in _PLAIN and isinstance(tree, Mapping)):
+        found += [leaf for leaf in leaves(tree) if type(leaf) is Var]
 
 
 def substitute(tree: Any, value_of: Callable[[Var], Any]) -> Any:

@@ -253,7 +253,8 @@ def _requalified(code: CodeType, old: str, new: str) -> CodeType:
     if not code.co_qualname.startswith(old):
         return code
     name = new + code.co_qualname.removeprefix(old)
-    consts = [name if c == code.co_qualname else c for c in code.co_consts]
+    own = code.co_qualname
+    consts = [name if type(c) is str and c == own else c for c in code.co_consts]
     consts = [_requalified(c, old, new) if isinstance(c, CodeType) else c for c in consts]
     return code.replace(co_qualname=name, co_consts=tuple(consts))
 

@@ -120,7 +120,7 @@ def _sentence(body: Body, program: Program) -> str:
         return ""
     output = program.output or next(iter(program.bars.values()))
     body.labels.learn(program.trace, forward=False)
-    name = body.labels.of(output)
+    name = body.labels.target(output) or "the result"
     return f"# Backward: t_bar is the derivative of {name} with respect to t."
 
 

@@ -122,7 +122,7 @@ class Body:
     def trace(self, trace: Trace, forward: bool = False, owned: Iterable[Var] = ()) -> Plan:
         """Write the steps of `trace`, whose inputs have names; return its plan, in force."""
         self.labels.learn(trace, forward)
-        plan = Plan(trace, self.labels.bars, self.labels.line, owned)
+        plan = Plan(trace, self.labels, owned)
         for out, base in reversed(plan.into.items()):
             self.labels.hints[base] = self.labels.hints.get(out, out)
         for step in trace.steps:

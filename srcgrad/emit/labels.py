@@ -57,14 +57,14 @@ class Labels:
         for table, ending in ((self.bars, "bar"), (self.dots, "dot")):
             if var in table:
                 return f"{self.of(table[var])}_{ending}"
-        step = self.made.get(var)
-        target = self._target(var, step)
+        target = self.target(var)
         if target is None and var in self.hints:
             return self.of(self.hints[var])
-        return target or self._by_operation(step)
+        return target or self._by_operation(self.made.get(var))
 
-    def _target(self, var: Var, step: Step | None) -> str | None:
+    def target(self, var: Var) -> str | None:
         """Return the user's own name of a forward value."""
+        step = self.made.get(var)
         if step is None or var not in self.forward:
             return None
         found = self.place(step.origin)

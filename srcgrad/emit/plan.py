@@ -7,13 +7,14 @@ function must copy before it gives them away.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from srcgrad.trace import Branch, Call, Loop, Step, Trace, Var, variables
 
 from .aliases import ELSEWHERE, WRITES, Aliases
+from .labels import Labels
 
 SIZES = (np.size, np.shape, len)
 ADDITIONS = (np.add,)
@@ -36,7 +37,7 @@ class Plan:
     """
 
     def __init__(
-        self, trace: Trace, bars: Collection[Var], line: Callable[[Var], object], owned: Iterable[Var]
+        self, trace: Trace, labels: Labels, owned: Iterable[Var]
     ) -> None:
         self.trace = trace
         self.aliases = Aliases(trace)
@@ -46,8 +47,7 @@ class Plan:
         self.named: set[Var] = set()
         self.into: dict[Var, Var] = {}
         self.bases: set[Var] = set()
-        self._bars = bars
-        self._line = line
+        self._labels = labels
         self._owned = {i.var for i in trace.inputs if i.var in owned} | self._made(trace)
         for index, step in enumerate(trace.steps):
             self._look_at(index, step)
@@ -81,10 +81,11 @@ class Plan:
         """Add into the first contribution to a cotangent, if that is a statement of its own."""
         (out,) = step.outs
         a, b = step.args
-        if out not in self._bars or type(a) is not Var or type(b) is not Var:
+        if out not in self._labels.bars or type(a) is not Var or type(b) is not Var:
             return
         for base, other in ((a, b), (b, a)):
-            fits = base.same_type(out) and out.ndim > 0 and self._free(base, index)
+            fits = base.same_type(out) and out.ndim > 0 and base not in self._labels.forward
+            fits = fits and self._free(base, index)
             if fits and not self._shares(base, (other,)) and self._apart(base, other):
                 self._take(out, base)
                 return
@@ -100,7 +101,8 @@ class Plan:
 
     def _apart(self, base: Var, other: Var) -> bool:
         """Tell whether a contribution should stand in a statement before the other one."""
-        return base in self.named or self.uses[base] > 1 or self._line(base) != self._line(other)
+        line = self._labels.line
+        return base in self.named or self.uses[base] > 1 or line(base) != line(other)
 
     def _free(self, var: object, index: int) -> bool:
         """Tell whether the memory of `var` is ours, and nobody reads it after step `index`."""

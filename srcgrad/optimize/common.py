@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from srcgrad import runtime
 from srcgrad.trace import Call, Function, Step, Trace, Var
 
-from .rewrite import inner, renamed
+from .rewrite import inner, rebuilt, renamed
 
 COMMUTE = (np.add, np.multiply)
 MADE_TO_WRITE = (runtime.add_at, runtime.set_at)
@@ -24,21 +24,25 @@ CHANGING = frozenset(
 )
 
 
-def common(trace: Trace) -> Trace:
-    """Merge equal steps of a trace, and of each inner trace on its own."""
+def common(trace: Trace, keep: Collection[Var] = ()) -> Trace:
+    """Merge equal steps of a trace, and of each inner trace on its own; those of `keep` stay."""
     written = _written(trace)
     seen: dict[Hashable, Call] = {}
-    merged: dict[Var, Any] = {}
+    merged: dict[Var, Var] = {}
     steps: list[Step] = []
     for step in trace.steps:
         step = inner(renamed(step, merged), common)
         key = _key(step, written) if type(step) is Call else None
         first = seen.setdefault(key, step) if key is not None else step  # type: ignore[arg-type]
-        if first is step:
+        if first is step or not _can_go(step, keep):
             steps.append(step)
         else:
             merged.update(zip(step.outs, first.outs, strict=True))
-    return Trace(trace.inputs, tuple(steps), tuple(merged.get(v, v) for v in trace.outputs))
+    return rebuilt(trace, steps, merged)
+
+
+def _can_go(step: Step, keep: Collection[Var]) -> bool:
+    return not keep or not any(v in keep for v in step.outs)
 
 
 def _written(trace: Trace) -> set[Var]:

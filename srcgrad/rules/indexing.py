@@ -16,8 +16,8 @@ linear(operator.getitem, np.take, np.take_along_axis, np.compress, np.extract)
 
 
 @defvjp(operator.getitem)
-def getitem_vjp(g, out, a, index):
-    return _put(zeros(a.shape, a.dtype), index, g)
+def getitem_vjp(g, out, a, b):
+    return _put(zeros(a.shape, a.dtype), b, g)
 
 
 def _put(blank, index, g):

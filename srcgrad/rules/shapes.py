@@ -345,12 +345,12 @@ def copy_vjp(g, out, a, order="K", subok=False):
 
 
 @defvjp(np.ndarray.copy)
-def ndarray_copy_vjp(g, out, a, order="C"):
+def ndarray_copy_vjp(g, out, self, order="C"):
     return g
 
 
 @defvjp(np.ndarray.astype)
-def ndarray_astype_vjp(g, out, a, dtype, order="K", casting="unsafe", subok=True, copy=True):
+def ndarray_astype_vjp(g, out, self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return g
 
 
