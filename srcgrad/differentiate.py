@@ -319,9 +319,11 @@ def summed(g: Any, shape: tuple[int, ...]) -> Any:
     if g.ndim < len(shape):
         return np.broadcast_to(g, shape)
     extra = g.ndim - len(shape)
+    if extra == 1 and shape == g.shape[1:]:
+        return np.sum(g, axis=0)
     inner = [i for i, n in enumerate(shape, extra) if n == 1 and g.shape[i] != 1]
     if not inner:
-        g = np.sum(g, axis=tuple(range(extra)) if shape else None)
+        g = np.sum(g, axis=tuple(range(extra))) if shape else np.sum(g)
     else:
         g = np.sum(g, axis=(*range(extra), *inner), keepdims=True)
         g = np.reshape(g, shape) if extra else g

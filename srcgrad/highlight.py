@@ -32,7 +32,9 @@ _STRINGS = {tokenize.STRING} | {
     for name in ("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
     if hasattr(tokenize, name)  # from Python 3.12 on
 }
-_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number"} | dict.fromkeys(_STRINGS, "string")
+_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number"} | dict.fromkeys(
+    _STRINGS, "string"
+)
 
 
 def page(source: str) -> str:

@@ -23,13 +23,13 @@ _maps: weakref.WeakKeyDictionary[Any, Mapping[int, Origin]] = weakref.WeakKeyDic
 
 
 def load(text: Text, name: str) -> Callable[..., Any]:
-    """Return the function `name` of `text`.
+    r"""Return the function `name` of `text`.
 
     Its text stands in the linecache as long as the function lives.
 
     Examples
     --------
-    >>> double = load(Text("def double(x):\\n    return 2 * x\\n", {}, {}), "double")
+    >>> double = load(Text("def double(x):\n    return 2 * x\n", {}, {}), "double")
     >>> double(4.0)
     8.0
     """

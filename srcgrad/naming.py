@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from srcgrad.trace import Origin
 
 SHORT = 12  # an operand's name goes into the name of a result up to this length
@@ -90,7 +92,7 @@ def operation(function: Any) -> str:
     """Return the word for an operation in the name of its result."""
     name = getattr(function, "__name__", "value").strip("_")
     owner = getattr(function, "__self__", None)
-    if name in ("reduce", "outer", "accumulate", "at") and hasattr(owner, "nin"):
+    if isinstance(owner, np.ufunc):
         name = f"{owner.__name__}_{name}"
     return WORDS.get(name, name)
 

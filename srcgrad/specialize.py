@@ -18,8 +18,9 @@ from .capture.arrays import Traced
 from .capture.recorder import TRACED, Handle, Node, Recorder, live, pausing, type_key
 from .differentiate import Adjoint, Reverse, reverse
 from .rules.table import rule_of
-from .text import joint_text, load_adjoint
+from .load import note_user_line
 from .optimize import optimize
+from .text import joint_text, load_adjoint
 from .trace import Call, Input, Step, Trace, Var
 
 MAX_CODES = 4096
@@ -278,7 +279,11 @@ def run(program: Program, recorder: Recorder, seeds: tuple[Any, ...]) -> list[An
         return [None if v is None else found[v] for v in program.places]
     values = recorder.values
     saved = [numpy_scalar(values[v].value) for v in program.saved]
-    out = program.function(*saved, *seeds)
+    try:
+        out = program.function(*saved, *seeds)
+    except Exception as error:
+        note_user_line(error, program.function)
+        raise
     return [out] if len(program.places) == 1 else list(out)
 
 

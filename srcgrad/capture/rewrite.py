@@ -19,10 +19,11 @@ HOOKS = {
     name: f"__srcgrad_{name}__"
     for name in ("call", "load", "iterate", "store_attribute", "store_item", "leave")
 }
-# These look at the frame that calls them.
+# These look at the frame that calls them; the second of any module.
 FRAME_BUILTINS = frozenset(
     {"super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"}
 )
+FRAME_FUNCTIONS = frozenset({"_getframe", "_getframemodulename", "currentframe", "set_trace"})
 
 
 class Rewriter(gast.NodeTransformer):
@@ -42,8 +43,8 @@ class Rewriter(gast.NodeTransformer):
 
     def visit_Call(self, node: gast.Call) -> gast.Call:
         args, keywords = self._all(node.args), self._all(node.keywords)
-        if isinstance(node.func, gast.Name) and self._reads_frame(node.func.id):
-            return at(node, gast.Call(node.func, args, keywords))
+        if self._reads_frame(node.func):
+            return at(node, gast.Call(self._link(node.func), args, keywords))
         call = gast.Call(_name("call", node), [self._link(node.func), *args], keywords)
         return _from_method(node.func, at(node, call))
 
@@ -68,8 +69,10 @@ class Rewriter(gast.NodeTransformer):
             return node
         return node if isinstance(node, gast.Name) else self.visit(node)
 
-    def _reads_frame(self, name: str) -> bool:
-        return name in FRAME_BUILTINS and self.scope.builtin(name)
+    def _reads_frame(self, function: Any) -> bool:
+        if isinstance(function, gast.Name) and function.id in FRAME_BUILTINS:
+            return self.scope.builtin(function.id)
+        return name_of(function) in FRAME_FUNCTIONS
 
     # Loops
 

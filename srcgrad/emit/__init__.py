@@ -92,7 +92,8 @@ def emit(program: Program) -> Text:
     page.indent = 1
     body = Body(page, Names([program.name]), program.forward, program.bars, program.dots)
     parameters = _parameters(body, program.trace)
-    body.sentence = _sentence(body, program)
+    body.has_halves = bool(program.forward) and bool(program.bars)
+    body.output = program.output or next(iter(program.bars.values()), None)
     trace = _for_text(program)
     plan = body.trace(trace)
     _return(body, program.returns, trace, plan)
@@ -114,22 +115,14 @@ def _parameters(body: Body, trace: Trace) -> list[str]:
     return [body.named[given.var] for given in trace.inputs]
 
 
-def _sentence(body: Body, program: Program) -> str:
-    """Return the comment that opens the backward half; none where there is no forward half."""
-    if not program.forward or not program.bars:
-        return ""
-    output = program.output or next(iter(program.bars.values()))
-    body.labels.learn(program.trace, forward=False)
-    name = body.labels.target(output) or "the result"
-    return f"# Backward: t_bar is the derivative of {name} with respect to t."
-
-
 def _for_text(program: Program) -> Trace:
     """Return the trace whose outputs are what the function returns, in order.
 
     A scalar that is broadcast and then returned is an array full of it.
     """
     outputs = tuple(variables(program.returns))
+    if not set(outputs) <= set(program.trace.outputs):
+        raise ValueError("a returned variable is no output; passes keep the outputs' places only")
     uses = Counter(outputs)
     for step in program.trace.steps:
         uses.update(step.reads())

@@ -33,6 +33,10 @@ median percentile quantile average clip round around interp convolve correlate t
 diagflat vander pad append insert delete unique bincount histogram digitize cov corrcoef sinc
 nan_to_num angle trapezoid polyval roots count_nonzero all any isclose heaviside unwrap i0
 """.split()
+_FRESH_METHODS = """
+copy flatten sum prod mean std var max min cumsum cumprod dot take repeat round clip choose
+compress argsort argmax argmin nonzero searchsorted trace any all
+""".split()
 _FRESH_LINALG = """
 solve inv pinv det slogdet eigh eig eigvalsh eigvals cholesky svd svdvals qr norm lstsq
 multi_dot cond matrix_rank tensorsolve tensorinv
@@ -47,6 +51,7 @@ WRITES = (runtime.add_at, runtime.set_at)
 
 FRESH: set[Function] = {
     *(getattr(np, name) for name in _FRESH_NAMES if hasattr(np, name)),
+    *(getattr(np.ndarray, name) for name in _FRESH_METHODS),
     *(getattr(np.linalg, name) for name in _FRESH_LINALG if hasattr(np.linalg, name)),
     *(getattr(operator, name) for name in _FRESH_OPERATORS),
     *(f for name, f in vars(np.fft).items() if callable(f) and "fft" in name),
@@ -118,7 +123,7 @@ class Aliases:
 
     def owns(self, var: Var) -> bool:
         """Tell whether `var` shares its memory with no other variable."""
-        return self.roots[var] == {var}
+        return self.roots.get(var) == frozenset((var,))
 
     def roots_of_outs(self, step: Step) -> list[Roots]:
         """Return the roots of each result of a step."""

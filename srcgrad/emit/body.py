@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+import numpy as np
+
 from srcgrad import runtime
 from srcgrad.naming import Names
 from srcgrad.trace import Call, Guard, Origin, Step, Trace, Var
@@ -22,6 +24,7 @@ from .page import Page
 from .plan import Plan
 
 DEPTH = 20  # operations nested in one statement
+PURE_MODULES = ("_operator", "operator", "math", "builtins", "scipy")
 MARGIN = 20  # what an expression that waits leaves of the line, for the statement around it
 
 
@@ -46,8 +49,9 @@ class Body:
         self.waiting: dict[Var, tuple[Expr, Origin | None]] = {}
         self.readers: dict[str, list[Var]] = {}  # what waits and reads a tracked name
         self.plan: Plan
-        self.sentence = ""  # opens the backward half
-        self.turn = ""  # the same, once the steps are backward ones and nothing is written yet
+        self.output: Var | None = None  # what is differentiated
+        self.has_halves = False
+        self.turn = False  # the steps are backward ones, and none of them is written yet
         self._last: Origin | None = None
         self._pass_ends = False
         self.rebound: dict[Var, Var] = {}  # results that take over the name of a carried value
@@ -69,6 +73,13 @@ class Body:
         self.values[var] = atom(name, frozenset((name,)) if tracked else frozenset())
         self.named[var] = name
 
+    def share(self, var: Var, reads: Iterable[Var]) -> None:
+        """Note that `var`, which has a name, may be a view of what it was made from."""
+        if self.plan.aliases.owns(var):
+            return
+        tracked = self.values[var].tracked.union(*(self.expr_of(v).tracked for v in reads))
+        self.values[var] = atom(self.named[var], tracked)
+
     def wait(self, var: Var, expr: Expr, origin: Origin | None) -> None:
         self.waiting[var] = (expr, origin)
         for name in expr.tracked:
@@ -78,6 +89,8 @@ class Body:
         """Give a value that waits a statement and a name."""
         expr, origin = self.waiting.pop(var)
         name = self.name(var)
+        if not self.plan.aliases.owns(var):
+            self.values[var] = atom(name, expr.tracked)
         self.put(f"{name} = {expr.text}", origin)
 
     def before_write(self, name: str) -> None:
@@ -90,8 +103,8 @@ class Body:
 
     def put(self, text: str, origin: Origin | None) -> None:
         if self.turn:
-            self.page.backward(self.turn)
-            self.turn = self.sentence = ""
+            self.page.backward(self._sentence())
+            self.turn = self.has_halves = False
         elif self._pass_ends:
             self.page.blank()
             self._pass_ends = False
@@ -102,20 +115,27 @@ class Body:
         reads = list(reads)
         text = make()
         while len(text) > self.page.room:
-            if not self._shorten(reads):
+            if not self._shorten(reads, len(text) - self.page.room):
                 break
             text = make()
         for var in reads:
             self.waiting.pop(var, None)
         return text
 
-    def _shorten(self, reads: list[Var]) -> bool:
-        parts = [v for v in reads if v in self.waiting]
-        longest = max(parts, key=lambda v: self.waiting[v][0].width, default=None)
-        if longest is None or self.waiting[longest][0].width < len(self.labels.of(longest)) + 3:
-            return False
-        self.write_down(longest)
-        return True
+    def _shorten(self, reads: list[Var], excess: int) -> bool:
+        """Write down the longest parts of a statement, to save `excess` characters."""
+        parts = [v for v in dict.fromkeys(reads) if v in self.waiting]
+        gain = {v: self.waiting[v][0].width - len(self.labels.of(v)) - 2 for v in parts}
+        chosen: set[Var] = set()
+        for var in sorted(parts, key=lambda v: -gain[v]):
+            if excess <= 0 or gain[var] <= 0:
+                break
+            chosen.add(var)
+            excess -= gain[var]
+        for var in parts:
+            if var in chosen:
+                self.write_down(var)
+        return bool(chosen)
 
     # Steps ----------------------------------------------------------------------------------------
 
@@ -141,10 +161,16 @@ class Body:
         else:
             control.write(self, step)
 
+    def _sentence(self) -> str:
+        """Return the comment that opens the backward half."""
+        output = self.output
+        name = output and (self.named.get(output) or self.labels.target(output))
+        return f"# Backward: t_bar is the derivative of {name or 'the result'} with respect to t."
+
     def _follow(self, step: Step) -> None:
         """Note where the backward half begins, and where a pass of the user's loop ends."""
         if self.labels.forward.isdisjoint(step.outs):
-            self.turn = self.sentence
+            self.turn = self.has_halves
         if step.origin is None or self.turn:
             return
         code, lasti = step.origin
@@ -199,13 +225,16 @@ class Body:
         """Return the expression of a step, short enough to stand in a statement."""
         reads = list(step.reads())
         expr = self.calls.express(step)
-        while expr.width > self.page.room - MARGIN and self._shorten(reads):
+        room = self.page.room - MARGIN
+        while expr.width > room and self._shorten(reads, expr.width - room):
             expr = self.calls.express(step)
         return expr
 
     def _assign(self, step: Call, out: Var) -> None:
         carried = self.rebound.get(out)
         name = self.named[carried] if carried is not None else self.name(out, self._is_base(out))
+        if carried is None:
+            self.share(out, step.reads())
         text = self.fit(step.reads(), lambda: f"{name} = {self.calls.express(step).text}")
         if carried is not None:
             self.before_write(name)
@@ -222,10 +251,11 @@ class Body:
         word = self.labels.of(outs[0])
         names = [self.name(v, self._is_base(v), word) if v is not None else "_" for v in used]
         target = ", ".join(names) if len(names) > 1 else f"({names[0]},)"
-        reads = step.reads()
-        self.put(
-            self.fit(reads, lambda: f"{target} = {self.calls.express(step).text}"), step.origin
-        )
+        for var in used:
+            if var is not None:
+                self.share(var, step.reads())
+        text = self.fit(step.reads(), lambda: f"{target} = {self.calls.express(step).text}")
+        self.put(text, step.origin)
 
     # Writes ---------------------------------------------------------------------------------------
 
@@ -268,9 +298,7 @@ class Body:
 def is_pure(step: Call) -> bool:
     """Tell whether a step may stand in the statement that reads it, be it later."""
     function = step.function
-    if is_method(function) or numpy_name(function) is not None:
+    if is_method(function) or numpy_name(function) is not None or type(function) is np.ufunc:
         return True
     module = getattr(function, "__module__", None) or ""
-    return module.partition(".")[0] in ("_operator", "operator", "math", "builtins", "scipy") or (
-        module == "srcgrad.runtime"
-    )
+    return module == "srcgrad.runtime" or module.partition(".")[0] in PURE_MODULES

@@ -123,14 +123,17 @@ class Calls:
     def operand(self, value: Any, beside: Any = None) -> Expr:
         """Return an operand of an operator that has `beside` on its other side."""
         if type(value) is Var:
-            literal = self.literals.get(value)
-            if literal is not None and type(beside) is Var and beside not in self.literals:
-                if beside.kind in NUMPY_KINDS and beside.dtype == value.dtype:
-                    return number(literal)
-            return self.expr_of(value)
+            plain = value in self.literals and self._takes_literal(beside, value)
+            return number(self.literals[value]) if plain else self.expr_of(value)
         if type(value) in (int, float, complex):
             return number(value)
         return atom(self.text(value))
+
+    def _takes_literal(self, beside: Any, value: Var) -> bool:
+        """Tell whether a number beside `beside` is worth what the NumPy scalar `value` is."""
+        if type(beside) is not Var or beside in self.literals:
+            return False
+        return beside.kind in NUMPY_KINDS and beside.dtype == value.dtype
 
     def index(self, index: Any) -> str:
         """Return what stands between the brackets of a subscript."""
@@ -239,7 +242,8 @@ def _shape(calls: Calls, step: Call) -> Expr | None:
 
 def _scalar(calls: Calls, step: Call) -> Expr | None:
     """Write the scalar type's name as that of a dtype."""
-    return calls.call(calls.functions.static(np.dtype(step.function)), step.args, step.kwargs)
+    dtype: np.dtype = np.dtype(step.function)  # type: ignore[call-overload]
+    return calls.call(calls.functions.static(dtype), step.args, step.kwargs)
 
 
 def _method_printer(function: Any) -> Printer | None:
@@ -255,7 +259,9 @@ def _method(calls: Calls, step: Call) -> Expr | None:
 
 
 _SPECIAL: dict[int, Printer] = {
-    **{id(getattr(operator, name)): _with_operator(name) for name in (*_BINARY, *_COMPARE, *_UNARY)},
+    **{id(getattr(operator, name)): _with_operator(name) for name in _BINARY},
+    **{id(getattr(operator, name)): _with_operator(name) for name in _COMPARE},
+    **{id(getattr(operator, name)): _with_operator(name) for name in _UNARY},
     **{id(ufunc): _with_ufunc(name) for ufunc, name in _UFUNCS.items()},
     **{id(ufunc): _with_logical(name) for ufunc, name in _LOGICAL.items()},
     **{id(scalar): _scalar for scalar in PLAIN_SCALARS},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -34,12 +35,15 @@ def _is_forward(body: Body, step: Loop | Branch) -> bool:
 def _branch(body: Body, step: Branch) -> None:
     outs = [v for v in step.outs if body.plan.uses[v]]
     forward = _is_forward(body, step)
-    for arm in (step.then, step.orelse):
+    arms = (step.then, step.orelse)
+    for arm in arms:
         body.labels.learn(arm, forward)
     for out in outs:
-        _call_alike(body, out, [arm.outputs[step.outs.index(out)] for arm in (step.then, step.orelse)])
+        _call_alike(body, out, [arm.outputs[step.outs.index(out)] for arm in arms])
     tracked = [v in body.plan.bases for v in outs]
     names = [body.name(v, t) for v, t in zip(outs, tracked, strict=True)]
+    for out in outs:
+        body.share(out, step.args)
     test = body.fit((step.condition,), lambda: f"if {body.expr_of(step.condition).text}:")
     body.put(test, step.origin)
     _arm(body, step, step.then, outs, names)
@@ -112,6 +116,8 @@ def _loop(body: Body, step: Loop) -> None:
     body.page.indent -= 1
     for out, var in zip(step.outs_carried, carried, strict=True):
         body.call(out, body.named[var], out in plan.bases)
+        body.plan = plan
+        body.share(out, step.reads())
 
 
 def _begin(body: Body, step: Loop, carried: list[Var], plan: Plan) -> None:
@@ -165,7 +171,7 @@ def _open_for(body: Body, step: Loop, items: list[Var]) -> None:
 
 def _item_name(body: Body, item: Var, stack: str) -> str:
     has_label = item in body.labels.bars or item in body.labels.dots
-    return body.name(item, base=None if has_label else stack.removesuffix("_stack"))
+    return body.name(item, base=None if has_label else re.sub(r"_stack(_\d+)?$", "", stack))
 
 
 def _open_while(body: Body, step: Loop, carried: list[Var]) -> int:
@@ -193,9 +199,7 @@ def _condition(body: Body, condition: Trace, at: int) -> None:
     body.page.put("    break")
 
 
-def _pass(
-    body: Body, step: Loop, carried: list[Var], lists: list[str | None], outer: Plan
-) -> None:
+def _pass(body: Body, step: Loop, carried: list[Var], lists: list[str | None], outer: Plan) -> None:
     """Write one pass: the steps, what is remembered, the next carried values."""
     _rebind(body, step, carried)
     owned = _owned(body, step, carried, outer)
@@ -203,9 +207,12 @@ def _pass(
     n = len(carried)
     for name, value in zip(lists, step.body.outputs[n:], strict=True):
         if name is not None:
-            put = f"{name}.append"
-            body.put(body.fit((value,), lambda: f"{put}({body.expr_of(value).text})"), None)
+            _remember(body, name, value)
     _carry(body, [(body.named[p], v) for p, v in zip(carried, step.body.outputs, strict=False)])
+
+
+def _remember(body: Body, name: str, value: Var) -> None:
+    body.put(body.fit((value,), lambda: f"{name}.append({body.expr_of(value).text})"), None)
 
 
 def _rebind(body: Body, step: Loop, carried: list[Var]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import Any
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # astor touches ast.Num and its kin, gone in Python 3.14
@@ -87,7 +86,7 @@ def attribute(value: Expr, name: str) -> Expr:
     return tight(f"{_primary(value)}.{name}", [value])
 
 
-def number(value: complex | float | int) -> Expr:
+def number(value: complex) -> Expr:
     """Return a literal; a negative one is a minus before it, so that ``(-2.0) ** y`` prints right.
 
     Examples
@@ -134,8 +133,22 @@ def _tracked(parts: list[Expr]) -> frozenset[str]:
     return tracked
 
 
+_SYMBOLS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.MatMult: "@",
+    ast.Pow: "**",
+}
+
+
 def _print(node: ast.expr) -> str:
     """Return the text of `node` as it stands between commas."""
+    if type(node) is ast.BinOp and type(node.op) in _SYMBOLS:  # two names need no brackets
+        left, right = node.left, node.right
+        if type(left) is ast.Name and type(right) is ast.Name:
+            return f"{left.id} {_SYMBOLS[type(node.op)]} {right.id}"
     generator = SourceGenerator("    ")
     set_precedence(Precedence.Comma, node)
     generator.visit(node)

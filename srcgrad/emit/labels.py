@@ -79,6 +79,10 @@ class Labels:
         operands = list(dict.fromkeys(variables((step.args, step.kwargs))))
         if len(operands) == 1:
             name = self.named.get(operands[0], "")
-            if name and len(name) <= SHORT:
+            if name and len(name) <= SHORT and self._is_own(operands[0]):
                 return f"{word}_{name}"
         return word
+
+    def _is_own(self, var: Var) -> bool:
+        """Tell whether a name is the user's, or made of one, and not of an operation."""
+        return var not in self.made or var in self.bars or self.target(var) is not None

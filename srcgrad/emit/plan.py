@@ -36,9 +36,7 @@ class Plan:
     aliases : Aliases
     """
 
-    def __init__(
-        self, trace: Trace, labels: Labels, owned: Iterable[Var]
-    ) -> None:
+    def __init__(self, trace: Trace, labels: Labels, owned: Iterable[Var]) -> None:
         self.trace = trace
         self.aliases = Aliases(trace)
         self.uses: Counter[Var] = Counter(trace.outputs)
@@ -48,7 +46,8 @@ class Plan:
         self.into: dict[Var, Var] = {}
         self.bases: set[Var] = set()
         self._labels = labels
-        self._owned = {i.var for i in trace.inputs if i.var in owned} | self._made(trace)
+        self._carried = frozenset(owned)
+        self._owned = self._carried | self._made(trace)
         for index, step in enumerate(trace.steps):
             self._look_at(index, step)
 
@@ -102,6 +101,8 @@ class Plan:
     def _apart(self, base: Var, other: Var) -> bool:
         """Tell whether a contribution should stand in a statement before the other one."""
         line = self._labels.line
+        if base in self._carried:
+            return True
         return base in self.named or self.uses[base] > 1 or line(base) != line(other)
 
     def _free(self, var: object, index: int) -> bool:
@@ -122,4 +123,3 @@ class Plan:
             needed.append(var.kind == "array" and not roots.isdisjoint(taken))
             taken |= roots
         return needed
-

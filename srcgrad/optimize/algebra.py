@@ -16,7 +16,7 @@ import numpy as np
 from srcgrad import runtime
 from srcgrad.trace import Call, Step, Trace, Var
 
-from .rewrite import inner, rebuilt, renamed, same_result
+from .rewrite import alike, inner, is_elementwise, rebuilt, renamed, same_result
 
 SCALARS = (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128)
 MULTIPLY = (np.multiply, operator.mul)
@@ -104,9 +104,8 @@ class Algebra:
     def becomes(self, step: Call, function: Any, *args: Any) -> Call | None:
         """Return the step with another function, if its result has the same type."""
         assert type(step.out) is Var
-        if isinstance(function, np.ufunc) and function.signature is None:
-            if not same_result(function, args, step.out):
-                return None
+        if is_elementwise(function) and not same_result(function, args, step.out):
+            return None
         return Call(function, args, {}, step.out, step.origin)
 
 
@@ -119,7 +118,7 @@ def is_unit(step: Call) -> bool:
 
 def _fits(step: Call, value: Any) -> Var | None:
     """Return `value` if it may stand for the result of `step`."""
-    if type(value) is Var and type(step.out) is Var and value.same_type(step.out):
+    if type(value) is Var and type(step.out) is Var and alike(value, step.out):
         return value
     return None
 

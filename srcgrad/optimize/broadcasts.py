@@ -5,7 +5,7 @@ The cotangent of a sum is ``np.broadcast_to(g, x.shape)``; times x it is ``g * x
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -40,12 +40,12 @@ def _elementwise(step: Call, made: dict[Var, Call]) -> list[Step]:
     assert type(out) is Var
     if step.kwargs or out.ndim == 0:
         return [step]
-    args = step.args
+    args, function = step.args, cast(np.ufunc, step.function)
     for i in range(len(args)):
         source = _source(args[i], made, step.function)
         if source is not None:
             tried = (*args[:i], source, *args[i + 1 :])
-            if same_result(step.function, tried, out):
+            if same_result(function, tried, out):
                 args = tried
     if args is not step.args:
         return [Call(step.function, args, {}, out, step.origin)]

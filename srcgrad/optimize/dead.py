@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from srcgrad.trace import Branch, Guard, Loop, Step, Trace, Var
 
-
 T = TypeVar("T")
 
 
@@ -138,4 +137,3 @@ def _with_outputs(trace: Trace, outputs: tuple[Var, ...]) -> Trace:
 
 def _with_inputs(trace: Trace, wanted: Sequence[bool]) -> Trace:
     return Trace(_pick(trace.inputs, wanted), trace.steps, trace.outputs)
-

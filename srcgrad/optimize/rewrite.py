@@ -1,4 +1,4 @@
-"""What the passes share: substituting results, entering inner traces, types of elementwise steps."""
+"""What the passes share: substituting results, entering inner traces, types of results."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def renamed(step: Step, new: Mapping[Var, Var]) -> Step:
 
 def inner(step: Step, change: Pass) -> Step:
     """Return the step with `change` made in its inner traces; the step itself if none changes."""
+    if type(step) is Call:
+        return step
     if isinstance(step, Branch):
         then, orelse = change(step.then), change(step.orelse)
         same = then is step.then and orelse is step.orelse
@@ -61,7 +63,14 @@ def rebuilt(trace: Trace, steps: list[Step], new: Mapping[Var, Var]) -> Trace:
     """Return the trace with other steps; the trace itself if they are its own."""
     outputs = tuple(new.get(v, v) for v in trace.outputs)
     same = len(steps) == len(trace.steps) and all(a is b for a, b in zip(steps, trace.steps))
-    return trace if same and outputs == trace.outputs else Trace(trace.inputs, tuple(steps), outputs)
+    if same and outputs == trace.outputs:
+        return trace
+    return Trace(trace.inputs, tuple(steps), outputs)
+
+
+def alike(a: Var, b: Var) -> bool:
+    """Tell whether two variables have one kind, dtype and shape: a scalar is no 0-d array."""
+    return (a.kind, a.dtype, a.shape) == (b.kind, b.dtype, b.shape)
 
 
 # Elementwise steps --------------------------------------------------------------------------------

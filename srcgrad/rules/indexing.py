@@ -38,7 +38,7 @@ def may_repeat(index):
 
 @defvjp(set_at)
 def set_at_vjp(g, out, a, index, value):
-    return set_at(g, index, 0), _fit(_written(g, index), value)
+    return set_at(g, index, 0), None, _fit(_written(g, index), value)
 
 
 @defvjp(add_at)
@@ -77,8 +77,12 @@ def take_vjp(g, out, a, indices, axis=None, mode="raise"):
 
 def _wrapped(indices, n, mode):
     """Return the indices as a subscript: inside the bounds, and no tuple."""
+    if type(indices) in (list, tuple):
+        return [_wrapped(i, n, mode) for i in indices]
     if mode == "raise":
-        return list(indices) if type(indices) is tuple else indices
+        return indices
+    if type(indices) is int:
+        return indices % n if mode == "wrap" else min(max(indices, 0), n - 1)
     return np.mod(indices, n) if mode == "wrap" else np.clip(indices, 0, n - 1)
 
 
@@ -98,7 +102,7 @@ def _along(shape, indices, axis):
 
 @defvjp(np.compress)
 def compress_vjp(g, out, condition, a, axis=None):
-    kept = np.flatnonzero(condition)
+    kept = _numbers_of(condition)
     if axis is None:
         return None, np.reshape(set_at(zeros(a.size, a.dtype), kept, g), a.shape)
     return None, set_at(zeros(a.shape, a.dtype), at(axis % a.ndim, kept), g)
@@ -108,6 +112,27 @@ def compress_vjp(g, out, condition, a, axis=None):
 def extract_vjp(g, out, condition, arr):
     kept = np.flatnonzero(condition)
     return None, np.reshape(set_at(zeros(arr.size, arr.dtype), kept, g), arr.shape)
+
+
+def _numbers_of(condition):
+    """Return the places where a condition, an array or a list, holds."""
+    if type(condition) in (list, tuple):
+        return [i for i, holds in enumerate(condition) if holds]
+    return np.flatnonzero(condition)
+
+
+@defvjp(np.trim_zeros)
+def trim_zeros_vjp(g, out, filt, trim="fb", axis=None):
+    """The part that is left begins at the first element that is not zero."""
+    n, index = filt.ndim, []
+    axes = range(n) if axis is None else [i % n for i in (axis if type(axis) is tuple else (axis,))]
+    for i in range(n):
+        place = arange(out.shape[i])
+        if i in axes and "f" in trim.lower():
+            others = tuple(k for k in range(n) if k != i)
+            place = np.argmax(np.any(filt != 0, axis=others)) + place
+        index.append(np.reshape(place, (-1,) + (1,) * (n - 1 - i)))
+    return set_at(zeros(filt.shape, filt.dtype), tuple(index), g)
 
 
 # Choosing -----------------------------------------------------------------------------------------
@@ -130,12 +155,17 @@ def select_vjp(g, out, condlist, choicelist, default=0):
 @defvjp(np.choose)
 def choose_vjp(g, out, a, choices, mode="raise"):
     n = len(choices) if type(choices) in (list, tuple) else choices.shape[0]
-    a = _wrapped(a, n, mode)
-    parts = [np.where(a == i, g, 0) for i in range(n)]
+    options = {} if mode == "raise" else {"mode": mode}
+    parts = [np.choose(a, [g if i == j else 0 for j in range(n)], **options) for i in range(n)]
     return None, parts if type(choices) in (list, tuple) else np.stack(parts)
 
 
 # Sorting ------------------------------------------------------------------------------------------
+
+
+@defvjp(np.sort_complex)
+def sort_complex_vjp(g, out, a):
+    return _unsort(g, a, -1)
 
 
 @defvjp(np.sort)

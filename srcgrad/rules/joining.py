@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ..runtime import arange
 from .shapes import at, shape_of, unsupported
 from .table import defvjp, linear
 
@@ -73,6 +74,21 @@ def concatenate_vjp(g, out, arrays, axis=0, *, dtype=None, casting="same_kind"):
 @defvjp(np.append)
 def append_vjp(g, out, arr, values, axis=None):
     return tuple(concatenate_vjp(g, out, [arr, values], axis))
+
+
+@defvjp(np.insert)
+def insert_vjp(g, out, arr, obj, values, axis=None):
+    """Insert numbers in the same way: they tell where each element of `out` came from."""
+    n = arr.size if axis is None else arr.shape[axis]
+    axis = 0 if axis is None else axis % arr.ndim
+    count = out.shape[axis] - n
+    block = arange(n, n + count)
+    origin = np.insert(arange(n), obj, block[0] if count == 1 else block)
+    place = np.argsort(origin)
+    values_bar = np.take(g, place[n:], axis)
+    if shape_of(obj) == () and type(obj) is not slice and axis > 0 and shape_of(values):
+        values_bar = np.moveaxis(values_bar, axis, 0)  # NumPy's rule for a single place
+    return np.reshape(np.take(g, place[:n], axis), arr.shape), None, values_bar
 
 
 @defvjp(np.stack)

@@ -11,6 +11,8 @@ np.linalg.cholesky reads one triangle of its argument; the cotangent lies in tha
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..runtime import arange, zeros
@@ -89,6 +91,24 @@ def matrix_power_vjp(g, out, a, n):
         left = turned @ left
         total = total @ turned + left
     return total
+
+
+@defvjp(np.linalg.tensorinv)
+def tensorinv_vjp(g, out, a, ind=2):
+    n = math.prod(a.shape[ind:])
+    return np.reshape(inv_vjp(np.reshape(g, (n, n)), np.reshape(out, (n, n)), a), a.shape)
+
+
+@defvjp(np.linalg.tensorsolve)
+def tensorsolve_vjp(g, out, a, b, axes=None):
+    order = list(range(a.ndim))
+    for axis in axes or ():
+        order.remove(axis % a.ndim)
+        order.append(axis % a.ndim)
+    turned, n = np.transpose(a, tuple(order)), out.size
+    a_bar, b_bar = solve_vjp(np.ravel(g), np.ravel(out), np.reshape(turned, (n, n)), np.ravel(b))
+    a_bar = np.reshape(a_bar, turned.shape)
+    return np.transpose(a_bar, tuple(map(order.index, range(a.ndim)))), np.reshape(b_bar, b.shape)
 
 
 # Determinants -------------------------------------------------------------------------------------

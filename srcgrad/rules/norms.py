@@ -1,4 +1,4 @@
-"""Rules of np.linalg.norm, vector_norm and matrix_norm.
+"""Rules of np.linalg.norm, vector_norm, matrix_norm and cond.
 
 At a norm of 0 the derivative is taken as 0; elements that tie for a maximum or minimum share it.
 Dividing by ``np.where(out == 0, np.inf, out)`` does the first, in the second derivative too.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .linalg import inv_vjp
 from .products import conj
 from .table import defvjp
 
@@ -35,6 +36,23 @@ def vector_norm_vjp(g, out, x, *, axis=None, keepdims=False, ord=2):
 @defvjp(np.linalg.matrix_norm)
 def matrix_norm_vjp(g, out, x, *, keepdims=False, ord="fro"):
     return norm_vjp(g, out, x, ord, (-2, -1), keepdims)
+
+
+@defvjp(np.linalg.cond)
+def cond_vjp(g, out, x, p=None):
+    if p is None or p in (2, -2):
+        u, s, vh = np.linalg.svd(x, full_matrices=False)
+        first, last = (-1, 0) if p == -2 else (0, -1)
+        ends = [
+            conj(u[..., :, i, None] * vh[..., i, None, :]) / s[..., i, None, None]
+            for i in (first, last)
+        ]
+        return _expand(g * out, (-2, -1)) * (ends[0] - ends[1])
+    inverse = np.linalg.inv(x)
+    size, size_of_inverse = (np.linalg.norm(m, p, (-2, -1)) for m in (x, inverse))
+    direct = norm_vjp(g * size_of_inverse, size, x, p, (-2, -1))
+    through = norm_vjp(g * size, size_of_inverse, inverse, p, (-2, -1))
+    return direct + inv_vjp(through, inverse, x)
 
 
 def _axes(axis, ndim):

@@ -44,7 +44,7 @@ def unsupported(what, way_out):
 
 
 @defvjp(np.reshape)
-def reshape_vjp(g, out, a, shape=None, order="C"):
+def reshape_vjp(g, out, a, shape=None, order="C", **other):  # newshape (NumPy 2.0), copy
     return _reshape_back(g, a, order, "np.reshape")
 
 

@@ -21,7 +21,7 @@ from ..runtime import eye
 from .linalg import adjoint, half_lower
 from .norms import _or_inf
 from .products import conj
-from .shapes import mT, unsupported
+from .shapes import mT
 from .table import defvjp
 
 
@@ -103,14 +103,20 @@ def svd_vjp(g, out, a, full_matrices=True, compute_uv=True):
     (u_g, s_g, vh_g), (u, s, vh) = g, out
     rows, columns = a.shape[-2:]
     k = min(rows, columns)
-    if full_matrices and rows != columns:
-        if (rows > columns and u_g is not None) or (rows < columns and vh_g is not None):
-            raise unsupported(
-                "the full basis of np.linalg.svd of a matrix that is not square",
-                "Say full_matrices=False.",
-            )
-        u, vh = u[..., :, :k], vh[..., :k, :]
+    if full_matrices and rows > columns:
+        u, u_g = _thin(u, u_g, k)
+    if full_matrices and rows < columns:
+        v, v_g = _thin(mT(vh), None if vh_g is None else mT(vh_g), k)
+        vh, vh_g = mT(v), None if v_g is None else mT(v_g)
     return conj(_svd_back(u_g, s_g, vh_g, u, s, vh))
+
+
+def _thin(u, u_g, k):
+    """Return the first k columns; the others turn against these, and not among themselves."""
+    first, rest = u[..., :k], u[..., k:]
+    if u_g is None:
+        return first, None
+    return first, u_g[..., :k] - conj(rest) @ (mT(u_g[..., k:]) @ conj(first))
 
 
 @defvjp(np.linalg.svdvals)

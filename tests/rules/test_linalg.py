@@ -52,6 +52,21 @@ SOLVE_ROWS = [
     row(np.linalg.matrix_power, lambda a: np.linalg.matrix_power(a, 5), Z),
 ]
 
+TENSOR_ROWS = [
+    row(np.linalg.tensorinv, lambda a: np.linalg.tensorinv(a), normal(4, 6, 8, 3)),
+    row(np.linalg.tensorinv, lambda a: np.linalg.tensorinv(a, ind=1) ** 2, normal(6, 2, 3)),
+    row(
+        np.linalg.tensorsolve,
+        lambda a, b: np.linalg.tensorsolve(a, b),
+        *(normal(2, 3, 6), normal(2, 3)),
+    ),
+    row(
+        np.linalg.tensorsolve,
+        lambda a, b: np.linalg.tensorsolve(a, b, axes=(0,)) ** 2,
+        *(normal(3, 6, 2, 1), normal(6)),
+    ),
+]
+
 DETERMINANT_ROWS = [
     row(np.linalg.det, lambda a: np.linalg.det(a), A),
     row(np.linalg.det, lambda a: np.linalg.det(a), BATCH),
@@ -89,7 +104,7 @@ FACTOR_ROWS = [
     row(np.linalg.qr, lambda a: np.linalg.qr(a), complex_normal(3, 4)),
 ]
 
-ROWS = [*SOLVE_ROWS, *DETERMINANT_ROWS, *FACTOR_ROWS]
+ROWS = [*SOLVE_ROWS, *TENSOR_ROWS, *DETERMINANT_ROWS, *FACTOR_ROWS]
 
 
 @table(ROWS)

@@ -10,6 +10,7 @@ from ..cases import check, complex_normal, normal, row, table
 V = normal(4)
 X = normal(3, 4)
 X3 = normal(2, 3, 4)
+AWAY = np.array([0.7, -1.2, 2.0, -0.4])  # from the kinks of powers at 0
 ZV, Z = complex_normal(4), complex_normal(3, 4)
 
 
@@ -27,7 +28,7 @@ ROWS = [
     norm(X, axis=0),
     norm(X, axis=-1, keepdims=True),
     norm(X3, axis=(0, 2)),
-    *(norm(V, ord) for ord in (1, 2, 3, 2.5, 0.5, -1, -2, np.inf, -np.inf, 0)),
+    *(norm(AWAY, ord) for ord in (1, 2, 3, 2.5, 0.5, -1, -2, np.inf, -np.inf, 0)),
     *(norm(ZV, ord) for ord in (1, 2, 3, np.inf, -np.inf)),
     norm(X, 1, axis=1),
     norm(X, np.inf, axis=0, keepdims=True),
@@ -46,6 +47,16 @@ ROWS = [
     row(np.linalg.matrix_norm, lambda x: np.linalg.matrix_norm(x), X3),
     row(np.linalg.matrix_norm, lambda x: np.linalg.matrix_norm(x, ord="nuc"), X3),
     row(np.linalg.matrix_norm, lambda x: np.linalg.matrix_norm(x, ord=1, keepdims=True), X3),
+]
+
+SQUARE = normal(3, 3)
+ROWS += [
+    *(
+        row(np.linalg.cond, lambda x, p=p: np.linalg.cond(x, p), SQUARE)
+        for p in (None, 2, -2, 1, -np.inf, "fro", "nuc")
+    ),
+    row(np.linalg.cond, lambda x: np.linalg.cond(x), X3),
+    row(np.linalg.cond, lambda x: np.linalg.cond(x, 1), complex_normal(2, 3, 3)),
 ]
 
 
