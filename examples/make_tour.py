@@ -76,7 +76,7 @@ len(loss.specializations), loss.specializations[-1]""",
     "It is a function too, and runs on its own.",
     ">>>",
     """generated = loss.specializations[-1].function
-generated(np.zeros(3), X, y)""",
+generated(np.zeros(3), X, y, 0.0)""",
 ]
 
 

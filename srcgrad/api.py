@@ -246,7 +246,8 @@ class Plan:
     def differentiate(self, run: Run, target: Handle) -> Gradient:
         found = differentiate(run.recorder, (target,), run.sources)
         program = found.program
-        if program not in self.specializations:
+        unseen = self.g.source is UNSEEN
+        if program not in self.specializations and (program.reusable or unseen):
             self.show(program)
         return found
 
@@ -334,7 +335,7 @@ def finished(value: Any, source: Handle) -> Any:
 
 def zeros_like(leaf: Handle) -> Any:
     value = leaf.value
-    if isinstance(value, ARRAYS):
+    if issubclass(type(value), ARRAYS):
         return np.zeros_like(value) if type(value) is np.ndarray else value.dtype.type(0)
     return type(value)(0.0)
 

@@ -116,7 +116,7 @@ class Argument:
 def is_active(value: Any) -> bool:
     """Tell whether a value can be differentiated with respect to."""
     t = type(value)
-    return t in FLOATS or (isinstance(value, ARRAYS) and value.dtype.kind in ACTIVE_KINDS)
+    return t in FLOATS or (issubclass(type(value), ARRAYS) and value.dtype.kind in ACTIVE_KINDS)
 
 
 class _Running(threading.local):
@@ -210,7 +210,7 @@ def enter_argument(
 ) -> Argument:
     """Make the leaves of a differentiated argument inputs of the trace, each a fresh variable."""
     given_type = type(given)
-    if given_type in TRACED or given_type in FLOATS or isinstance(given, ARRAYS):
+    if given_type in TRACED or given_type in FLOATS or issubclass(type(given), ARRAYS):
         leaves, structure, names = [given], None, [name]
     elif tree.is_container(given):
         leaves, structure = tree.flatten(given)
@@ -237,16 +237,16 @@ def enter_leaf(recorder: Capture, leaf: Any, name: str, copy: bool) -> Handle:
 
 
 def is_traceable(value: Any) -> bool:
-    return type(value) in FLOATS or isinstance(value, ARRAYS)
+    return type(value) in FLOATS or issubclass(type(value), ARRAYS)
 
 
 def checked_array(value: Any, name: str) -> Any:
-    if isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
+    if issubclass(type(value), np.ndarray) and type(value) not in (np.ndarray, np.memmap):
         raise ArrayTypeError(
             f"argument {name!r} is a {type(value).__name__}, whose operations have rules of their "
             f"own. Pass a plain array: np.asarray({name})."
         )
-    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+    if issubclass(type(value), np.ndarray) and value.dtype.hasobject:
         raise ArrayTypeError(
             f"argument {name!r} is an array of dtype object. Make it an array of numbers: "
             f"{name}.astype(float)."
@@ -258,7 +258,7 @@ def enter_other(recorder: Capture, value: Any, name: str, copy: bool) -> Any:
     """Make an argument that is not differentiated an input, where it is an array or a float."""
     if type(value) in TRACED:
         return value
-    if type(value) in FLOATS or (isinstance(value, ARRAYS) and is_value(value)):
+    if type(value) in FLOATS or (issubclass(type(value), ARRAYS) and is_value(value)):
         return enter_leaf(recorder, value, name, copy)
     return value
 
@@ -296,7 +296,7 @@ def not_differentiable(name: str, given: Any, function: Any) -> ArgumentError:
             f"{what} is the {type(given).__name__} {given}, which has no derivative, in {place()}. "
             f"Make it a float: pass {float(given)}."
         )
-    if type(given) in TRACED or isinstance(given, ARRAYS):
+    if type(given) in TRACED or issubclass(type(given), ARRAYS):
         return ArgumentError(
             f"{what} has dtype {given.dtype}, which has no derivative, in {place()}. "
             f"Make it an array of floats: {name}.astype(float)."

@@ -13,7 +13,7 @@ from itertools import islice
 from types import CodeType
 from typing import Any, NamedTuple, TypeAlias
 
-from .capture.source import Source, first_line, source_of
+from .capture.source import Source, first_line, make_room, source_of
 
 Span: TypeAlias = tuple[int, int, int, int]  # first line, first column, last line, last column
 
@@ -52,8 +52,7 @@ def site(code: CodeType, lasti: int) -> Site:
     """
     entry = _sites.get(id(code))
     if entry is None:
-        for old in list(_sites)[: len(_sites) - _CODES]:
-            _sites.pop(old, None)
+        make_room(_sites, _CODES)
         _sites[id(code)] = entry = (code, {})
     found = entry[1].get(lasti)
     if found is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .capture.arrays import Traced
+from .capture.arrays import Traced, do
 from .capture.recorder import TRACED, Handle, Node, Recorder, live, pausing, type_key
 from .differentiate import Adjoint, Reverse, reverse
 from .rules.table import rule_of
@@ -213,7 +213,7 @@ def differentiate(
         if program.reusable:
             node.programs[key] = program
         cache.count(node)
-        if not live.recorders or not program.reusable:
+        if not live.recorders:
             return Gradient(program, values)
     else:
         cache.hits += 1
@@ -274,7 +274,7 @@ def run(program: Program, recorder: Recorder, seeds: tuple[Any, ...]) -> list[An
         handles = [recorder.values[v] for v in program.saved]
         saved = [h if type(h) in TRACED else h.value for h in handles]
         lifted = list(program.lifted.values())
-        outs = program.trace.run(*saved, *lifted, *seeds)
+        outs = program.trace.run(*saved, *lifted, *seeds, call=do)
         found = dict(zip(program.outputs, outs, strict=True))
         return [None if v is None else found[v] for v in program.places]
     values = recorder.values

@@ -114,7 +114,7 @@ class Variable(Traced):
     def __hash__(self) -> int:
         return self.serial
 
-    def snapshot(self) -> Traced:
+    def frozen(self) -> Traced:
         """Return the present value as a traced value of its own, with the same id."""
         if self._snapshot is None:
             self._snapshot = Traced(self.value)
@@ -150,13 +150,14 @@ class Variable(Traced):
 class TapeRecorder(Recorder):
     """A recorder that knows what its tape watches, and watches variables when they are read."""
 
-    __slots__ = ("accessed", "seen", "tape", "versions")
+    __slots__ = ("accessed", "constants", "seen", "versions")
 
     def __init__(self, root: Node, accessed: bool) -> None:
         super().__init__(root, selective=True)
         self.accessed = accessed
         self.versions: dict[int, tuple[Variable, list[Handle]]] = {}
         self.seen: set[int] = set()  # traced operands that the tape did not know
+        self.constants: dict[int, Var] = {}  # those of them that are operands of recorded steps
 
     def reads(self, handle: Handle) -> bool:
         if handle.id in self.known:
@@ -166,10 +167,18 @@ class TapeRecorder(Recorder):
         self.seen.add(handle.id)
         return False
 
+    def lift_traced(self, operand: Handle) -> Var:
+        """Take what is not watched as an input, which is no source and depends on none."""
+        var = self.constants.get(operand.id)
+        if var is None:
+            var = self.constants[operand.id] = super().lift_traced(operand)
+            del self.known[operand.id]
+        return var
+
     def watch_variable(self, variable: Variable) -> bool:
         if not is_active(variable.value):
             return False
-        snapshot = variable.snapshot()
+        snapshot = variable.frozen()
         if snapshot.id not in self.known:
             self.enter(snapshot, "argument", variable.name)
             self.versions.setdefault(id(variable), (variable, []))[1].append(snapshot)
@@ -291,7 +300,7 @@ class GradientTape:
         assert recorder is not None
         handle = x
         if type(x) not in TRACED:
-            if type(x) not in (float, complex) and not isinstance(x, ARRAYS):
+            if type(x) not in (float, complex) and not issubclass(type(x), ARRAYS):
                 raise not_watchable(x)
             handle = Traced(new_array(x))
         if not is_active(handle.value):

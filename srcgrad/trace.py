@@ -160,6 +160,11 @@ class Loop:
 Step = Call | Guard | Branch | Loop
 
 
+def plain_call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Do the call of a step."""
+    return function(*args, **kwargs)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
     """Inputs, steps in order, outputs.
@@ -191,21 +196,21 @@ class Trace:
         _require(defined, self.outputs, "the outputs")
         return self
 
-    def run(self, *values: Any) -> tuple[Any, ...]:
+    def run(self, *values: Any, call: Function = plain_call) -> tuple[Any, ...]:
         """Run the steps on `values`, one per input, and return the outputs.
 
-        Traced values are values too: this is how a trace enters another recorder.
+        With a `call` that records, this is how a trace enters another recorder.
         """
-        env = self.values(*values)
+        env = self.values(*values, call=call)
         return tuple(env[v] for v in self.outputs)
 
-    def values(self, *values: Any) -> dict[Var, Any]:
+    def values(self, *values: Any, call: Function = plain_call) -> dict[Var, Any]:
         """Run the steps on `values` and return the value of every variable."""
         if len(values) != len(self.inputs):
             raise TypeError(f"the trace takes {len(self.inputs)} values, not {len(values)}")
         env = {i.var: value for i, value in zip(self.inputs, values, strict=True)}
         for step in self.steps:
-            _RUNS[type(step)](step, env)
+            _RUNS[type(step)](step, env, call)
         return env
 
     def __str__(self) -> str:
@@ -281,31 +286,31 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
 # The meaning --------------------------------------------------------------------------------------
 
 
-def _run_call(step: Call, env: dict[Var, Any]) -> None:
+def _run_call(step: Call, env: dict[Var, Any], call: Function) -> None:
     args = substitute(step.args, env.__getitem__)
-    result = step.function(*args, **substitute(step.kwargs, env.__getitem__))
+    result = call(step.function, args, substitute(step.kwargs, env.__getitem__))
     if type(step.out) is tuple:
         env.update(zip(step.out, result, strict=True))
     else:
         env[step.out] = result  # type: ignore[index]
 
 
-def _run_guard(step: Guard, env: dict[Var, Any]) -> None:
+def _run_guard(step: Guard, env: dict[Var, Any], call: Function) -> None:
     if step.observe(env[step.var]) != step.value:
         raise GuardFailed(f"{step.observe.__name__} is no longer {step.value!r}")
 
 
-def _run_branch(step: Branch, env: dict[Var, Any]) -> None:
+def _run_branch(step: Branch, env: dict[Var, Any], call: Function) -> None:
     arm = step.then if env[step.condition] else step.orelse
-    env.update(zip(step.outs, arm.run(*(env[v] for v in step.args)), strict=True))
+    env.update(zip(step.outs, arm.run(*(env[v] for v in step.args), call=call), strict=True))
 
 
-def _run_loop(step: Loop, env: dict[Var, Any]) -> None:
+def _run_loop(step: Loop, env: dict[Var, Any], call: Function) -> None:
     carried = [env[v] for v in step.carried]
     constants = [env[v] for v in step.constants]
     stacked: list[list[Any]] = [[] for _ in step.stacked]
-    for items in _passes(step, env, carried, constants):
-        results = step.body.run(*carried, *items, *constants)
+    for items in _passes(step, env, carried, constants, call):
+        results = step.body.run(*carried, *items, *constants, call=call)
         carried[:] = results[: len(carried)]
         for stack, item in zip(stacked, results[len(carried) :], strict=True):
             stack.append(item)
@@ -316,11 +321,11 @@ def _run_loop(step: Loop, env: dict[Var, Any]) -> None:
 
 
 def _passes(
-    step: Loop, env: dict[Var, Any], carried: list[Any], constants: list[Any]
+    step: Loop, env: dict[Var, Any], carried: list[Any], constants: list[Any], call: Function
 ) -> Iterator[tuple[Any, ...]]:
     """Give the stacks' items of each pass; `carried` is the list that the loop changes."""
     if step.condition is not None:
-        while step.condition.run(*carried, *constants)[0]:
+        while step.condition.run(*carried, *constants, call=call)[0]:
             yield ()
     elif step.stacks:
         order = reversed if step.reverse else iter
@@ -329,7 +334,7 @@ def _passes(
         yield from (() for _ in range(step.count or 0))
 
 
-_RUNS: dict[type, Callable[[Any, dict[Var, Any]], None]] = {
+_RUNS: dict[type, Callable[[Any, dict[Var, Any], Function], None]] = {
     Call: _run_call,
     Guard: _run_guard,
     Branch: _run_branch,

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-import doctest
-import importlib.util
 import inspect
-import linecache
-import os
 import pickle
 import sys
-import textwrap
 import threading
 import traceback
 import types
-import warnings
 
 import pytest
 
-from srcgrad.capture import source
 from srcgrad.capture.instrument import (
     instrument,
     is_instrumented,
@@ -27,62 +19,9 @@ from srcgrad.capture.instrument import (
 )
 
 from . import shapes
-
-
-class Recording:
-    """Hooks that do what plain code does, and write down the calls of hooks as text."""
-
-    def __init__(self):
-        self.events = []
-
-    def call(self, function, /, *args, **kwargs):
-        self.events.append(f"call {getattr(function, '__name__', type(function).__name__)}")
-        return self.entered(function)(*args, **kwargs)
-
-    def entered(self, function):
-        if isinstance(function, types.MethodType):
-            return types.MethodType(self.entered(function.__func__), function.__self__)
-        twin = instrument(function, self) if needs_instrumentation(function) else None
-        return function if twin is None else twin
-
-    def load(self, value, name, /):
-        self.events.append(f"load {name}")
-        return value
-
-    def iterate(self, iterable, /):
-        self.events.append("iterate")
-        return iterable
-
-    def store_attribute(self, value, obj, attribute, /):
-        self.events.append(f"store .{attribute}")
-        setattr(obj, attribute, value)
-
-    def store_item(self, value, obj, key, /):
-        self.events.append(f"store [{key!r}]")
-        obj[key] = value
-
-    def leave(self, value, /):
-        self.events.append("leave")
-        return value
-
-
-def module(folder, text, name="sample"):
-    """Import `text` from a file of its own."""
-    path = folder / f"{name}.py"
-    path.write_text(textwrap.dedent(text))
-    os.utime(path, ns=(1, 1))
-    spec = importlib.util.spec_from_file_location(name, path)
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-def both(function, *args):
-    """Return the results of `function` and of its twin."""
-    twin = instrument(function, Recording())
-    assert twin is not None and twin is not function
-    return function(*copy.deepcopy(args)), twin(*copy.deepcopy(args))
-
+from . import shapes_of_classes as classes
+from . import shapes_of_statements as statements
+from .plain_hooks import Recording, both, module
 
 # What comes out -----------------------------------------------------------------------------------
 
@@ -126,11 +65,11 @@ def test_same_result_of_newer_syntax(text, tmp_path):
 
 
 def test_methods_are_instrumented_with_their_class():
-    b = shapes.Derived(4)
-    for method in (shapes.Derived.act, shapes.Derived.__init__, shapes.Holder.private):
+    b = classes.Derived(4)
+    for method in (classes.Derived.act, classes.Derived.__init__, statements.Holder.private):
         assert instrument(method, Recording()).__closure__ is not None
-    assert instrument(shapes.Derived.act, Recording())(b, 3) == b.act(3)
-    getter = shapes.Derived.private.fget
+    assert instrument(classes.Derived.act, Recording())(b, 3) == b.act(3)
+    getter = classes.Derived.private.fget
     assert instrument(getter, Recording())(b) == b.private
 
 
@@ -293,7 +232,7 @@ def test_columns_stay():
     def spans(code):
         return {p for p in code.co_positions() if None not in p and p[0] != p[3]}
 
-    f = shapes.conditions
+    f = statements.conditions
     extra = spans(instrument(f, Recording()).__code__) - spans(f.__code__)
     assert extra == set()
 
@@ -341,164 +280,7 @@ def test_threads():
     assert results == [True] * 80
 
 
-# Whose text it is ---------------------------------------------------------------------------------
-
-
-def test_no_text():
-    names = {}
-    exec("def f(x):\n    return x\n", names)
-    assert instrument(names["f"], Recording()) is None
-    assert instrument(shapes.Layer.__init__, Recording()) is None  # written by dataclass
-    assert instrument(len, Recording()) is None
-
-    async def coroutine():
-        return 1
-
-    assert instrument(coroutine, Recording()) is None
-
-
-def test_a_text_of_another_name():
-    names = {}
-    exec(compile("\n" * 40 + "def f(x):\n    return x\n", shapes.__file__, "exec"), names)
-    assert source.find(names["f"].__code__) is None
-
-
-EDITS = {
-    "other body": ("return x + 1", "return x + 2"),
-    "other constant type": ("return x + 1", "return x + 1.0"),
-    "shifted": ("def f", "import os\n\n\ndef f"),
-    "gone": ("def f(x):\n    return x + 1\n", ""),
-    "not Python": ("def f", "def def f"),
-}
-
-
-@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_a_file_edited_after_import(edit, tmp_path):
-    m = module(tmp_path, "import math\n\ndef f(x):\n    return x + 1\n")
-    path = tmp_path / "sample.py"
-    path.write_text(path.read_text().replace(*edit))
-    linecache.checkcache(str(path))
-    assert source.find(m.f.__code__) is None
-
-
-def test_an_edit_that_changes_no_code(tmp_path):
-    m = module(tmp_path, "import math\n\ndef f(x):\n    return math.floor(x)\n")
-    path = tmp_path / "sample.py"
-    path.write_text(path.read_text() + "# a comment\n")
-    linecache.checkcache(str(path))
-    assert source.find(m.f.__code__).name == "f"
-
-
-def test_a_module_loaded_again(tmp_path):
-    old = module(tmp_path, "def f(x):\n    return x + 1\n")
-    assert source.find(old.f.__code__) is not None
-    new = module(tmp_path, "\n\ndef f(x):\n    return x + 123\n")
-    assert source.find(new.f.__code__).lineno == 3
-    assert source.find(old.f.__code__) is None
-
-
-AWKWARD = {
-    "text that looks like code": '''
-        """
-        def f(x):
-        """
-        def f(x):
-            return x
-        ''',
-    "brackets at the margin": """
-        def deco(*a):
-            return lambda g: g
-        @deco(
-        1,
-        )
-        def f(x):
-            return (
-        x
-            )
-        """,
-    "one line": "import math; f = lambda x: math.floor(x)",
-    "import in a try": """
-        try: import math
-        except ImportError: pass
-        def f(x):
-            return math.floor(x)
-        """,
-    "import in brackets": """
-        from os import (
-            path as p,
-            sep,
-        )
-        def f(x):
-            return p.basename(str(x))
-        """,
-    "import in a function": """
-        import math as m
-        def other():
-            import collections as math
-        def f(x):
-            math = m
-            return math.floor(x), m.floor(x)
-        """,
-    "else": """
-        if not __name__:
-            pass
-        else:
-            def f(x):
-                return x
-        """,
-    "future": """
-        from __future__ import annotations
-        def f(x: "T") -> U:
-            y: undefined = x
-            return y
-        """,
-    "warning": """
-        def f(x):
-            return x is 1, "\\d"
-        """,
-}
-
-
-@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
-def test_awkward_texts(text, tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        m = module(tmp_path, text)
-    plain, instrumented = both(m.f, 1)
-    assert plain == instrumented
-
-
-def test_a_notebook_cell():
-    text = "import math\ndef f(x):\n    return math.floor(x) + (lambda: x)()\n"
-    names = {}
-    for i, name in enumerate(["<cell 1>", "<cell 1>"]):
-        cell = text.replace("floor", "ceil") if i else text
-        linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
-        exec(compile("\n" + cell.split("\n", 1)[1], name, "exec"), names, names)
-        names["math"] = importlib.import_module("math")
-        plain, instrumented = both(names["f"], 2.5)
-        assert plain == instrumented
-
-
-def documented(x):
-    """Be run by doctest.
-
-    >>> y = 2
-    >>> def inner(x):
-    ...     return [x * y for x in range(x)], (lambda: x)()
-    >>> both(inner, 3)[1]
-    ([0, 2, 4], 3)
-    >>> f, g = lambda x: x * y, lambda x: x + y
-    >>> both(f, 3)[1], both(g, 3)[1]
-    (6, 5)
-    """
-
-
-def test_a_doctest():
-    runner = doctest.DocTestRunner()
-    for test in doctest.DocTestFinder().find(documented, globs=globals()):
-        runner.run(test)
-    assert runner.summarize() == (0, 5)
+# Who is instrumented ------------------------------------------------------------------------------
 
 
 def test_who_is_instrumented():
@@ -507,10 +289,10 @@ def test_who_is_instrumented():
     import numpy
 
     assert needs_instrumentation(shapes.nested) and needs_instrumentation(lambda: None)
-    others = (json.dumps, numpy.linalg.norm, instrument, len, shapes.Base, numpy.vectorize)
+    others = (json.dumps, numpy.linalg.norm, instrument, len, classes.Base, numpy.vectorize)
     assert not any(needs_instrumentation(f) for f in others)
     assert not needs_instrumentation(pytest.importorskip)
     assert needs_instrumentation(pytest.importorskip, packages={"_pytest"})
     assert not needs_instrumentation(numpy.mean, packages={"numpy"})
-    assert is_user_object(shapes.Base) and is_user_object(shapes.Holder(1))
+    assert is_user_object(classes.Base) and is_user_object(statements.Holder(1))
     assert not any(is_user_object(v) for v in (1.0, len, dict, json.JSONEncoder(), numpy.float64))

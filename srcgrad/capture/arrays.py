@@ -49,7 +49,7 @@ def is_value(value: Any) -> bool:
     t = type(value)
     if t is float or t is bool or t is complex:
         return True
-    return isinstance(value, ARRAYS) and value.dtype.kind in TRACEABLE_KINDS
+    return issubclass(type(value), ARRAYS) and value.dtype.kind in TRACEABLE_KINDS
 
 
 def record(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any) -> Any:
@@ -65,6 +65,14 @@ def record(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], va
             recorder.follow(function, args, kwargs, outs)
         return container_like(value, outs)
     return value
+
+
+def record_number(function: Function, args: tuple[Any, ...], value: Any) -> Any:
+    """Return the result of Python arithmetic as a traced value, an int too."""
+    out = Traced(value)
+    for recorder in live.recorders:
+        recorder.follow(function, args, {}, out)
+    return out
 
 
 def container_like(value: Any, items: tuple[Any, ...]) -> Any:
@@ -156,7 +164,7 @@ class Traced(Handle):
         return value.copy() if type(value) is np.ndarray else value
 
     def __repr__(self) -> str:
-        return repr(np.asarray(self.value)) if isinstance(self.value, ARRAYS) else repr(self.value)
+        return repr(np.asarray(self.value)) if issubclass(type(self.value), ARRAYS) else repr(self.value)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -422,12 +430,12 @@ def binary(python: Function, ufunc: np.ufunc, a: Any, b: Any) -> Any:
     if not (operand_type(ta, va) and operand_type(tb, vb)):
         return NotImplemented
     if ta in PYTHON_TYPES and tb in PYTHON_TYPES:
-        return record(python, (a, b), {}, python(va, vb))
+        return record_number(python, (a, b), python(va, vb))
     return record(ufunc, (a, b), {}, python(va, vb))
 
 
 def operand_type(t: type, value: Any) -> bool:
-    return t in OPERANDS or t is list or isinstance(value, ARRAYS)
+    return t in OPERANDS or t is list or issubclass(type(value), ARRAYS)
 
 
 def _forward(python: Function, ufunc: np.ufunc) -> Function:
@@ -456,7 +464,9 @@ def _in_place(python: Function, ufunc: np.ufunc, sign: str) -> Function:
 def _unary(python: Function, ufunc: np.ufunc) -> Function:
     def method(self: Any) -> Any:
         value = python(self.value)
-        return record(python if type(self.value) in PYTHON_TYPES else ufunc, (self,), {}, value)
+        if type(self.value) in PYTHON_TYPES:
+            return record_number(python, (self,), value)
+        return record(ufunc, (self,), {}, value)
 
     return method
 

@@ -58,7 +58,7 @@ def current() -> Capture | None:
 
 def load(value: Any, name: str | None = None) -> Any:
     """Report a read of a global, a closure cell, an attribute or an item."""
-    if type(value) in LIFTED or isinstance(value, np.generic):
+    if type(value) in LIFTED or issubclass(type(value), np.generic):
         capture = current()
         if capture is not None and is_value(value):
             return capture.load(value, name)

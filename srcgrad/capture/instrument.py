@@ -20,7 +20,7 @@ import gast
 
 from .rewrite import HOOKS, Rewriter
 from .scopes import BUILTINS
-from .source import Place, compile_alone, locate
+from .source import Place, compile_alone, locate, make_room
 
 _MARK = "srcgrad: instrumented"  # the last constant of a code that reports; blanks keep it unique
 _CODES = 4096  # how many codes are kept
@@ -127,8 +127,7 @@ _entries: dict[int, _Entry] = {}  # by id(code): equal codes of two files are no
 def _entry(code: CodeType) -> _Entry:
     entry = _entries.get(id(code))
     if entry is None:
-        for old in list(_entries)[: len(_entries) - _CODES]:
-            _entries.pop(old, None)
+        make_room(_entries, _CODES)
         _entries[id(code)] = entry = _Entry(code)
     return entry
 

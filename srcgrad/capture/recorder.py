@@ -37,6 +37,10 @@ class Handle:
         self.id = next(_ids)
         self.base = base  # the traced array that this one is a view of
 
+    def frozen(self) -> Handle:
+        """Return what has this value for good; a variable's own value changes."""
+        return self
+
 
 TRACED: set[type] = set()  # the classes of traced values, for `type(x) in TRACED`
 
@@ -125,13 +129,16 @@ class Recorder:
         one that did not change since its last use is the same input.
         """
         if type(operand) in TRACED:
-            return self.known.get(operand.id) or self.enter(operand, "lifted", _name_of(operand))
+            return self.known.get(operand.id) or self.lift_traced(operand)
         seen = self.plain.get(id(operand))
         if seen is not None and same_bytes(seen[1].value, operand):
             return self.known[seen[1].id]
         handle = Handle(plain_copy(operand))
         self.plain[id(operand)] = (operand, handle)
         return self.enter(handle, "lifted")
+
+    def lift_traced(self, operand: Handle) -> Var:
+        return self.enter(operand.frozen(), "lifted", _name_of(operand))
 
     # Steps
 
@@ -241,7 +248,7 @@ class Recorder:
     def _token(self, a: Any, literals: list[Any], operand: bool) -> Any:
         """Return what stands for an argument in a key."""
         t = type(a)
-        if t in TRACED or isinstance(a, ARRAYS):
+        if t in TRACED or issubclass(type(a), ARRAYS):
             return self.lift(a)
         if t is float or t is complex or (t is int and operand):
             literals.append(a)
@@ -271,7 +278,7 @@ class Freezer:
 
     def __call__(self, a: Any, positional: bool) -> Any:
         t = type(a)
-        if t in TRACED or isinstance(a, ARRAYS):
+        if t in TRACED or issubclass(type(a), ARRAYS):
             return self.recorder.lift(a)
         if t is float or t is complex or (t is int and positional and self.operands):
             self.position += 1
@@ -334,7 +341,7 @@ def same_bytes(a: Any, b: Any) -> bool:
 
 def plain_copy(a: Any) -> Any:
     """Return a copy that nobody else can write to; refuse arrays that are no arrays of numbers."""
-    if type(a) not in (np.ndarray, np.memmap) and isinstance(a, np.ndarray):
+    if type(a) not in (np.ndarray, np.memmap) and issubclass(type(a), np.ndarray):
         raise ArrayTypeError(
             f"a {type(a).__name__} takes part in a traced computation, in {place()}. "
             "Its rules are its own: pass a plain array, np.asarray(a)."
@@ -344,7 +351,7 @@ def plain_copy(a: Any) -> Any:
             f"an array of dtype object takes part in a traced computation, in {place()}. "
             "Make it an array of numbers with .astype(float)."
         )
-    return np.array(a) if isinstance(a, np.ndarray) else a
+    return np.array(a) if issubclass(type(a), np.ndarray) else a
 
 
 def origin() -> Origin | None:

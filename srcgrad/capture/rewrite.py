@@ -4,6 +4,8 @@ What a hook wraps keeps its place in the user's text: every node that is made he
 where the one that it stands for is.
 """
 
+# ruff: noqa: N815  (the methods of a visitor are named after the classes of nodes)
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

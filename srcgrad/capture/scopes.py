@@ -3,6 +3,8 @@
 Python's own `symtable` reads text only; the instrumentation has a tree that it is rewriting.
 """
 
+# ruff: noqa: N815  (the methods of a visitor are named after the classes of nodes)
+
 from __future__ import annotations
 
 import builtins

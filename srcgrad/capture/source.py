@@ -94,10 +94,15 @@ def source_of(filename: str) -> Source | None:
     _sources.pop(filename, None)
     if not lines:
         return None
-    while len(_sources) >= _SOURCES:
-        _sources.pop(next(iter(_sources)), None)
+    make_room(_sources, _SOURCES)
     _sources[filename] = source = Source(filename, lines)
     return source
+
+
+def make_room(cache: dict[Any, Any], limit: int) -> None:
+    """Drop the oldest entries of a full `cache`, so that one more makes `limit`."""
+    for key in list(cache)[: max(len(cache) - limit + 1, 0)]:
+        cache.pop(key, None)
 
 
 def find(code: CodeType) -> FunctionNode | None:

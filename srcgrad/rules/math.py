@@ -12,16 +12,16 @@ from .ufuncs import is_literal, or_inf
 TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
 
 UFUNCS = {
-    **{math.sin: np.sin, math.cos: np.cos, math.tan: np.tan},
-    **{math.asin: np.arcsin, math.acos: np.arccos, math.atan: np.arctan, math.atan2: np.arctan2},
-    **{math.sinh: np.sinh, math.cosh: np.cosh, math.tanh: np.tanh},
-    **{math.asinh: np.arcsinh, math.acosh: np.arccosh, math.atanh: np.arctanh},
-    **{math.exp: np.exp, math.exp2: np.exp2, math.expm1: np.expm1},
-    **{math.log2: np.log2, math.log10: np.log10, math.log1p: np.log1p},
-    **{math.sqrt: np.sqrt, math.cbrt: np.cbrt, math.pow: np.power, math.fabs: np.fabs},
-    **{math.copysign: np.copysign, math.fmod: np.fmod},
-    **{math.degrees: np.degrees, math.radians: np.radians},
-}
+    math.sin: np.sin, math.cos: np.cos, math.tan: np.tan,
+    math.asin: np.arcsin, math.acos: np.arccos, math.atan: np.arctan, math.atan2: np.arctan2,
+    math.sinh: np.sinh, math.cosh: np.cosh, math.tanh: np.tanh,
+    math.asinh: np.arcsinh, math.acosh: np.arccosh, math.atanh: np.arctanh,
+    math.exp: np.exp, math.exp2: np.exp2, math.expm1: np.expm1,
+    math.log2: np.log2, math.log10: np.log10, math.log1p: np.log1p,
+    math.sqrt: np.sqrt, math.cbrt: np.cbrt, math.pow: np.power, math.fabs: np.fabs,
+    math.copysign: np.copysign, math.fmod: np.fmod,
+    math.degrees: np.degrees, math.radians: np.radians,
+}  # fmt: skip
 partials({function: rule_of(ufunc).body for function, ufunc in UFUNCS.items()})
 
 

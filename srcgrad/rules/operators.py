@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from .table import defvjp, nograd, partials, rule_of
-from .ufuncs import absolute_vjp, is_complex
+from .ufuncs import absolute_vjp
 
 UFUNCS = {
     operator.add: np.add,

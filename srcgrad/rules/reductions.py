@@ -7,11 +7,20 @@ division, so that zeros are exact.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from ..runtime import full, ones, zeros
+from ..runtime import ones, zeros
+from .axes import (
+    array_of,
+    as_rows,
+    axes_of,
+    count,
+    expanded,
+    given,
+    items_like,
+    masked,
+    numbers,
+)
 from .shapes import at, shape_of, unsupported
 from .table import defvjp, linear
 from .ufuncs import is_complex, is_literal, or_inf
@@ -19,51 +28,8 @@ from .ufuncs import is_complex, is_literal, or_inf
 linear(np.sum, np.mean, np.cumsum)
 
 
-# Axes ---------------------------------------------------------------------------------------------
-
-
-def expanded(g, axis, keepdims):
-    """Return a reduced array with its lost axes back, each of size 1."""
-    if keepdims or axis is None or axis == ():
-        return g
-    return np.expand_dims(g, axis)
-
-
-def count(a, axis, where=None):
-    """Return over how many elements a reduction runs."""
-    if where is not None:
-        return np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=True)
-    if axis is None:
-        return a.size
-    if type(axis) is tuple:
-        return math.prod(a.shape[i] for i in axis)
-    return a.shape[axis] if a.ndim else 1
-
-
-def masked(g, where):
-    """Return `g` where an element took part, else 0."""
-    return g if where is None else np.where(where, g, 0)
-
-
-def given(where):
-    """Return `where`, None for the plain True that says nothing."""
-    return None if where is True else where
-
-
 def _initial_bar(g, initial):
     return None if initial is None or is_literal(initial) else np.sum(g)
-
-
-def array_of(x):
-    """Return an argument as an array, where it may be a nested list of numbers."""
-    return full(shape_of(x), x) if type(x) in (list, tuple) else x
-
-
-def items_like(x, bar):
-    """Return the cotangent of an argument that may be a nested list."""
-    if type(x) not in (list, tuple):
-        return bar
-    return [items_like(item, bar[i]) for i, item in enumerate(x)]
 
 
 # Sums and means -----------------------------------------------------------------------------------
@@ -78,12 +44,6 @@ def sum_vjp(g, out, a, axis=None, dtype=None, keepdims=False, initial=None, wher
 @defvjp(np.nansum)
 def nansum_vjp(g, out, a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     return sum_vjp(g, out, a, axis, dtype, keepdims, initial, numbers(a, where))
-
-
-def numbers(a, where=None):
-    """Return where `a` is a number and not a nan."""
-    number = ~np.isnan(a)
-    return number if given(where) is None else number & where
 
 
 @defvjp(np.mean)
@@ -121,23 +81,16 @@ def _over_axes(weights, a, axis):
     """Return weights that are given for the reduced axes alone as they broadcast with `a`."""
     if weights.shape == a.shape:
         return weights
-    axes = _axes(axis, a.ndim)
+    axes = axes_of(axis, a.ndim)
     ordered = np.transpose(weights, tuple(axes.index(i) for i in sorted(axes)))
     return np.expand_dims(ordered, tuple(i for i in range(a.ndim) if i not in axes))
 
 
 def _from_axes(w_bar, w, axis):
     """Return the cotangent of weights that `_over_axes` has spread to `w`."""
-    axes = _axes(axis, w.ndim)
+    axes = axes_of(axis, w.ndim)
     w_bar = np.sum(w_bar, axis=tuple(i for i in range(w.ndim) if i not in axes))
     return np.transpose(w_bar, tuple(sorted(axes).index(i) for i in axes))
-
-
-def _axes(axis, ndim):
-    """Return the axes of a reduction, each 0 or more, in their order."""
-    if axis is None:
-        return tuple(range(ndim))
-    return tuple(i % ndim for i in axis) if type(axis) is tuple else (axis % ndim,)
 
 
 # Spread -------------------------------------------------------------------------------------------
@@ -218,7 +171,7 @@ def ptp_vjp(g, out, a, axis=None, keepdims=False):
 
 @defvjp(np.median)
 def median_vjp(g, out, a, axis=None, keepdims=False):
-    rows, back = _as_rows(a, axis)
+    rows, back = as_rows(a, axis)
     g = expanded(g, axis, keepdims)
     n = rows.shape[-1]
     rank = np.argsort(np.argsort(rows, -1, kind="stable"), -1)
@@ -250,29 +203,13 @@ def nanprod_vjp(g, out, a, axis=None, dtype=None, keepdims=False, initial=None, 
 
 def products_of_others(a, axis):
     """Return for each element the product of the others along `axis`, without a division."""
-    rows, back = _as_rows(a, axis)
+    rows, back = as_rows(a, axis)
     if rows.shape[-1] < 2:
         return np.ones_like(a)
     one = ones((*rows.shape[:-1], 1), rows.dtype)
     before = np.concatenate([one, np.cumprod(rows[..., :-1], -1)], -1)
     after = np.flip(np.concatenate([one, np.cumprod(np.flip(rows[..., 1:], -1), -1)], -1), -1)
     return back(before * after)
-
-
-def _as_rows(a, axis):
-    """Return `a` with the axes of a reduction as one last axis, and the way back."""
-    axes = _axes(axis, a.ndim) if a.ndim else ()
-    if len(axes) == 1:
-        axis = axes[0]
-        if axis == a.ndim - 1:
-            return a, lambda rows: rows
-        return np.moveaxis(a, axis, -1), lambda rows: np.moveaxis(rows, -1, axis)
-    if len(axes) == a.ndim:
-        return np.ravel(a), lambda rows: np.reshape(rows, a.shape)
-    last = tuple(range(-len(axes), 0))
-    moved = np.moveaxis(a, axes, last)
-    rows = np.reshape(moved, (*moved.shape[: a.ndim - len(axes)], -1)) if axes else a[..., None]
-    return rows, lambda rows: np.moveaxis(np.reshape(rows, moved.shape), last, axes)
 
 
 # Running sums and products ------------------------------------------------------------------------

@@ -26,6 +26,11 @@ def is_literal(x):
     return type(x) in (int, float, bool)
 
 
+def is_number(x):
+    """Tell whether an operand is a number of the user's text, real or complex."""
+    return is_literal(x) or type(x) is complex
+
+
 def is_complex(x):
     """Tell whether a value is complex."""
     return x.dtype.kind == "c"
@@ -44,15 +49,15 @@ def _divide(out, x, y):
 
 
 def _reciprocal(y):
-    if is_literal(y) and y == 0:  # NumPy divides by it, Python would raise
-        return math.copysign(math.inf, y)
+    if is_number(y) and y == 0:  # NumPy divides by it, Python would raise
+        return math.copysign(math.inf, y.real)
     return 1 / y
 
 
 def _power(out, x, y):
-    if is_literal(y):
+    if is_number(y):
         return _power_to_number(out, x, y), None
-    base = None if is_literal(x) else _power_base(out, x, y)
+    base = None if is_number(x) else _power_base(out, x, y)
     return base, out * _log_base(out, x)
 
 
@@ -82,7 +87,7 @@ def _as_complex(out, x):
 
 def _log_base(out, x):
     """Return log(x), 0 where the power does not vary smoothly with its exponent."""
-    if type(x) in (int, float, bool, complex):
+    if is_number(x):
         if is_complex(out):
             return cmath.log(x) if x else 0.0
         return math.log(x) if x > 0 else 0.0

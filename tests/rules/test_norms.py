@@ -65,14 +65,19 @@ def test_norms(row):
     check(row)
 
 
-@pytest.mark.parametrize("ord", [None, 1, 2, 3, np.inf])
+@pytest.mark.parametrize("ord", [None, 1, 2, 3])
 def test_norm_of_zero(ord):
     import srcgrad
 
+    assert not np.any(srcgrad.grad(lambda x: np.linalg.norm(x, ord))(np.zeros(3)))
+
+
+@pytest.mark.parametrize("ord", [None, 2, 3])
+def test_second_derivative_of_norm_of_zero(ord):
+    import srcgrad
+
     first = srcgrad.grad(lambda x: np.linalg.norm(x, ord))
-    assert not np.any(first(np.zeros(3)) if ord != np.inf else 0)
-    second = srcgrad.grad(lambda x: np.sum(first(x)))
-    assert not np.any(second(np.zeros(3)))
+    assert not np.any(srcgrad.grad(lambda x: np.sum(first(x)))(np.zeros(3)))
 
 
 @pytest.mark.parametrize("ord", ["fro", "nuc", 2])
