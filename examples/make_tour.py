@@ -35,6 +35,7 @@ tape.gradient(y, x)""",
         return x * 2
     return x * x * x
 
+
 for n in (-3.0, 0.0, 3.0):
     x = Variable(n)
     with GradientTape() as tape:
@@ -60,6 +61,7 @@ def loss(w, X, y, l2):
         nll = nll + l2 * np.sum(w * w)
     return nll
 
+
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100).astype(float)
 loss(np.zeros(3), X, y, 0.1)""",
@@ -72,11 +74,12 @@ is `loss.source`.""",
     "Another path through the `if` is another specialization.",
     ">>>",
     """loss(np.zeros(3), X, y, 0.0)
-len(loss.specializations), loss.specializations[-1]""",
+[s.guards for s in loss.specializations]""",
     "It is a function too, and runs on its own.",
     ">>>",
-    """generated = loss.specializations[-1].function
-generated(np.zeros(3), X, y, 0.0)""",
+    """newest = loss.specializations[-1]
+print(newest.signature)
+newest.function(np.zeros(3), X, y, 0.0)""",
 ]
 
 

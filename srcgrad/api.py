@@ -21,10 +21,9 @@ from .call import (
     running,
     trace_run,
 )
-from .capture.arrays import Traced, do, is_value
+from .capture.arrays import Traced, do, is_value, plain
 from .capture.recorder import ARRAYS, TRACED, Handle, live
 from .errors import CotangentError, OutputError, UnconnectedGradientWarning, place
-from .load import note_user_line
 from .specialize import Gradient, Specialization, differentiate
 
 Argnums = int | str | tuple[int | str, ...]
@@ -426,23 +425,21 @@ def seeds_of(outs: list[Any], structure: Any, cotangent: Any) -> list[Any]:
     return [None if c is None else seed(o, c) for o, c in zip(outs, leaves, strict=True)]
 
 
-def seed(out: Any, cotangent: Any) -> Any:
+def seed(out: Any, cotangent: Any, what: str = "the cotangent", of: str = "output") -> Any:
     """Return a cotangent in the shape and dtype of an output, conjugated for the bilinear pairing."""
     value = out.value if type(out) in TRACED else out
-    if np.shape(cotangent) != np.shape(value):
+    given = plain(cotangent)
+    if np.shape(given) != np.shape(value):
         raise CotangentError(
-            f"the cotangent has shape {np.shape(cotangent)}, the output {np.shape(value)}. "
-            "Give one of the output's shape."
+            f"{what} has shape {np.shape(given)}, the {of} {np.shape(value)}. "
+            f"Give one of the {of}'s shape."
         )
     dtype = np.result_type(value)
-    if type(cotangent) in TRACED:
+    if np.result_type(given).kind == "c" and dtype.kind != "c":
+        raise CotangentError(f"{what} is complex, the {of} real. Give a real one: np.real(...).")
+    if type(cotangent) in TRACED and live.recorders:
         return np.conj(cotangent) if cotangent.dtype.kind == "c" else cotangent
-    given = np.asarray(cotangent)
-    if given.dtype.kind == "c" and dtype.kind != "c":
-        raise CotangentError(
-            "the cotangent is complex, the output real. Give a real one: np.real(...)."
-        )
-    given = np.conj(given).astype(dtype)
+    given = np.conj(np.asarray(given)).astype(dtype)
     return given if type(value) is np.ndarray else given[()]
 
 

@@ -68,7 +68,7 @@ def questions(steps: list[Step], source: Var) -> str:
     for step in steps:
         if any(v in reached for v in step.reads()):
             reached.update(step.outs)
-            if type(step) is Guard and step.observe in (float, complex):
+            if type(step) is Guard and step.value is None:
                 places.append(f"{step.observe.__name__}(){at(step)}")
     return "; ".join(places)
 

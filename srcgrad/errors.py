@@ -95,7 +95,7 @@ class UnwatchedError(TypeError):
     """A plain array was given to a tape as a target or source: a tape cannot know it."""
 
 
-class TapeError(RuntimeError):
+class TapeError(RuntimeError, ValueError):
     """A tape was used in a way that its life does not allow (a second gradient, a watch outside)."""
 
 

@@ -18,9 +18,6 @@ from .capture.arrays import Traced, do
 from .capture.recorder import TRACED, Handle, Node, Recorder, live, pausing, type_key
 from .differentiate import Adjoint, Reverse, reverse
 from .rules.table import rule_of
-from .load import note_user_line
-from .optimize import optimize
-from .text import joint_text, load_adjoint
 from .trace import Call, Input, Step, Trace, Var
 
 MAX_CODES = 4096
@@ -126,6 +123,8 @@ class Program:
         self.whole = Trace(
             forward.inputs + lifted + seeds, steps + adjoint.steps, forward.outputs + outputs
         )
+        from .optimize import optimize
+
         self.joint = optimize(self.whole)
         self.outputs = self.joint.outputs[len(forward.outputs) :]
         self.places = tuple(
@@ -141,6 +140,8 @@ class Program:
         self._source: str | None = None
 
     def load(self) -> None:
+        from .text import load_adjoint
+
         self._source, self._function = load_adjoint(self)
 
     @property
@@ -282,6 +283,8 @@ def run(program: Program, recorder: Recorder, seeds: tuple[Any, ...]) -> list[An
     try:
         out = program.function(*saved, *seeds)
     except Exception as error:
+        from .load import note_user_line
+
         note_user_line(error, program.function)
         raise
     return [out] if len(program.places) == 1 else list(out)
@@ -310,6 +313,8 @@ class Specialization:
     """
 
     def __init__(self, program: Program, name: str, title: str, with_value: bool) -> None:
+        from .text import joint_text
+
         self.program = program
         self.source, self.function = joint_text(program, name, title, with_value)
         self.signature = tuple(f"{i.name}: {i.var!r}" for i in program.joint.inputs)

@@ -6,7 +6,6 @@ its adjoint, and runs it.
 
 from __future__ import annotations
 
-import itertools
 import sys
 import warnings
 from collections.abc import Iterator
@@ -16,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from . import tree
-from .api import finished, zeros_like
+from .api import finished, seed, zeros_like
 from .call import is_active
-from .capture.arrays import Traced
+from .capture.arrays import Traced, do, left, plain, recorded
 from .capture.recorder import ARRAYS, TRACED, Handle, Node, Recorder, live, pausing
 from .diagnosis import reason
 from .errors import (
     ArgumentError,
+    ConversionError,
     TapeError,
     UnconnectedGradientError,
     UnconnectedGradientWarning,
@@ -30,7 +30,6 @@ from .errors import (
     place,
 )
 from .specialize import Gradient, cache, differentiate
-from .text import joint_text
 
 ONCE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
@@ -58,6 +57,14 @@ def constant(value: Any, dtype: Any = None) -> Any:
     >>> t.gradient(y, x)
     array([2., 4.])
     """
+    if type(value) in TRACED and recorded(value):
+        made = do(np.array, (value,))
+        return made if dtype is None else made.astype(dtype)
+    if any(type(leaf) in TRACED and recorded(leaf) for leaf in tree.flatten(value)[0]):
+        raise ConversionError(
+            f"constant() of a list would lose the gradient of the recorded values in it, in "
+            f"{place()}. Join them with np.stack([...])."
+        )
     return Traced(new_array(value, dtype))
 
 
@@ -65,7 +72,7 @@ def new_array(value: Any, dtype: Any = None) -> np.ndarray:
     if type(value) in TRACED:
         value = value.value
     elif type(value) in (list, tuple):
-        value = tree.tree_map(lambda leaf: leaf.value if type(leaf) in TRACED else leaf, value)
+        value = plain(value)
     made = np.array(value, dtype=dtype)
     if made.dtype.kind not in "fcbiu":
         raise ArgumentError(
@@ -122,13 +129,30 @@ class Variable(Traced):
         return self._snapshot
 
     def assign(self, value: Any) -> Variable:
-        """Replace the value; the shape stays. Returns the variable."""
-        new = new_array(value, self.value.dtype)
-        if new.shape != self.value.shape:
+        """Replace the value; shape and dtype stay. Returns the variable.
+
+        No gradient flows through an assignment: what is read later is a new value.
+        """
+        return self.replace(self.fitting(value))
+
+    def fitting(self, value: Any) -> np.ndarray:
+        """Return a copy of a value in the dtype of the variable; raise where it does not fit."""
+        for leaf in tree.flatten(value)[0]:
+            left(Variable.assign, leaf)
+        new, own = new_array(value), self.value
+        if new.shape != own.shape:
             raise ValueError(
-                f"a variable of shape {self.value.shape} cannot be assigned a value of shape "
+                f"a variable of shape {own.shape} cannot be assigned a value of shape "
                 f"{new.shape}, in {place()}. Make a new Variable."
             )
+        if not np.can_cast(new.dtype, own.dtype, "same_kind"):
+            raise ArgumentError(
+                f"a variable of dtype {own.dtype} cannot be assigned a value of dtype "
+                f"{new.dtype}, in {place()}. Convert it: .astype({own.dtype.name})."
+            )
+        return new.astype(own.dtype, copy=False)
+
+    def replace(self, new: np.ndarray) -> Variable:
         self.value = new
         self.id = Traced(None).id
         self._snapshot = None
@@ -136,11 +160,17 @@ class Variable(Traced):
 
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta` to the value. Returns the variable."""
-        return self.assign(self.value + new_array(delta, self.value.dtype))
+        return self.replace(self.value + self.fitting(delta))
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta` from the value. Returns the variable."""
-        return self.assign(self.value - new_array(delta, self.value.dtype))
+        return self.replace(self.value - self.fitting(delta))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return Variable, (self.value, self.trainable, None, self.name)
+
+    def __copy__(self) -> Variable:
+        return Variable(self.value, self.trainable, None, self.name)
 
     def __repr__(self) -> str:
         name = f", name={self.name!r}" if self.name else ""
@@ -222,7 +252,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self.recording:
-            raise ValueError("Tape is still recording: it cannot be entered twice.")
+            raise TapeError("Tape is still recording: it cannot be entered twice.")
         if self.recorder is None:
             self.recorder = self.new_recorder()
             self.used = False
@@ -252,8 +282,7 @@ class GradientTape:
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Do the operations of a block without recording them."""
-        if not self.recording:
-            raise ValueError("Tape is not recording, so there is nothing to stop.")
+        self.need_recording("stop_recording")
         self.stop()
         try:
             yield
@@ -262,13 +291,18 @@ class GradientTape:
 
     def reset(self) -> None:
         """Forget what was recorded, and go on."""
-        recording = self.recording
-        if recording:
-            self.stop()
-        self.recorder = self.new_recorder() if recording else None
+        self.need_recording("reset")
+        self.stop()
+        self.recorder = self.new_recorder()
         self.watch_calls = []
-        if recording:
-            self.start()
+        self.start()
+
+    def need_recording(self, method: str) -> None:
+        if not self.recording:
+            raise TapeError(
+                f"Tape is not recording, so {method}() has nothing to do, in {place()}. "
+                "Call it in the tape's block."
+            )
 
     def watch(self, x: Any) -> Any:
         """Mark an array as one to differentiate by, and return it.
@@ -351,14 +385,10 @@ class GradientTape:
         UnconnectedGradientError
             No target depends on a source, and "raise" was asked for.
         """
-        if unconnected_gradients not in (None, "none", "zero", "raise"):
-            raise ValueError(
-                f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. "
-                "It is 'none', 'zero' or 'raise'."
-            )
-        recorder = self.ready()
+        recorder = self.ready(unconnected_gradients)
         targets, target_structure = self.leaves(target, "target")
         wanted, structure = self.leaves(sources, "source")
+        join(recorder, targets, wanted)
         seeds = output_seeds(targets, target_structure, output_gradients)
         results = self.solve(recorder, targets, wanted, seeds)
         results = [
@@ -414,7 +444,13 @@ class GradientTape:
             return recorder.versions[id(wanted)][1]
         return [wanted] if wanted.id in recorder.known else []
 
-    def ready(self) -> TapeRecorder:
+    def ready(self, mode: str | None) -> TapeRecorder:
+        """Return the record; raise where there is none that a gradient can be taken of."""
+        if mode not in (None, "none", "zero", "raise"):
+            raise ValueError(
+                f"Unknown value for unconnected_gradients: {mode!r}. "
+                "It is 'none', 'zero' or 'raise'."
+            )
         if self.used:
             raise TapeError(f"{ONCE}. Make it one that can: GradientTape(persistent=True).")
         if self.recorder is None:
@@ -436,6 +472,13 @@ class GradientTape:
                 raise self.unwatched(leaf, what)
         return leaves, structure
 
+    def leaf(self, value: Any, what: str) -> Any:
+        """Return a single target or source."""
+        leaves, _ = self.leaves(value, what)
+        if len(leaves) != 1:
+            raise ValueError(f"one {what} is taken here, not {len(leaves)}, in {place()}.")
+        return leaves[0]
+
     def unwatched(self, leaf: Any, what: str) -> UnwatchedError:
         if leaf is None:
             return UnwatchedError(f"a {what} is None, in {place()}. Give a recorded array.")
@@ -445,10 +488,13 @@ class GradientTape:
             f"{watched} Use what watch returns: x = t.watch(x)."
         )
 
-    def missing(self, targets: list[Any], wanted: Any, mode: str | None) -> Any:
-        """Return what stands for a gradient that is not there."""
+    def missing(
+        self, targets: list[Any], wanted: Any, mode: str | None, shape: Any = None
+    ) -> Any:
+        """Return what stands for a gradient (or a jacobian of `shape`) that is not there."""
         if mode == "zero":
-            return Traced(zeros_like(wanted))
+            zero = zeros_like(wanted)
+            return Traced(zero if shape is None else np.zeros(shape, zero.dtype))
         if mode == "none":
             return None
         text = f"no gradient: {reason(self, targets, wanted)}"
@@ -468,20 +514,22 @@ class GradientTape:
         -------
         srcgrad array of shape ``target.shape + source.shape``, in the structure of `sources`.
         """
-        recorder = self.ready()
-        (goal,), _ = self.leaves([target], "target")
+        recorder = self.ready(unconnected_gradients)
+        goal = self.leaf(target, "target")
         wanted, structure = self.leaves(sources, "source")
+        join(recorder, [goal], wanted)
+        there = self.solve(recorder, [goal], wanted, None)
         rows = [
             self.solve(recorder, [goal], wanted, [unit(goal, i)])
             for i in np.ndindex(np.shape(goal.value))
         ]
         results = []
         for k, w in enumerate(wanted):
-            if not rows or rows[0][k] is None:
-                results.append(self.missing([goal], w, unconnected_gradients))
+            shape = np.shape(goal.value) + np.shape(w.value)
+            if there[k] is None:
+                results.append(self.missing([goal], w, unconnected_gradients, shape))
             else:
-                shape = np.shape(goal.value) + np.shape(w.value)
-                results.append(stacked([row[k] for row in rows], shape))
+                results.append(stacked([row[k] for row in rows], shape, w))
         self.finish()
         return tree.unflatten(structure, results)
 
@@ -496,23 +544,24 @@ class GradientTape:
         -------
         srcgrad array of shape ``(n, *target.shape[1:], *source.shape[1:])``.
         """
-        recorder = self.ready()
-        (goal,), _ = self.leaves([target], "target")
-        (wanted,), _ = self.leaves([source], "source")
+        recorder = self.ready(unconnected_gradients)
+        goal = self.leaf(target, "target")
+        wanted = self.leaf(source, "source")
+        join(recorder, [goal], [wanted])
         a, b = np.shape(goal.value), np.shape(wanted.value)
         if not a or not b or a[0] != b[0]:
             raise ValueError(
                 f"target.shape[0] and source.shape[0] must be one batch size, not those of {a} "
                 f"and {b}. Use jacobian."
             )
-        rows = [
-            self.solve(recorder, [goal], [wanted], [unit(goal, (slice(None), *i))])[0]
-            for i in np.ndindex(a[1:])
-        ]
-        if rows and rows[0] is None:
-            result = self.missing([goal], wanted, unconnected_gradients)
+        if self.solve(recorder, [goal], [wanted], None)[0] is None:
+            result = self.missing([goal], wanted, unconnected_gradients, a + b[1:])
         else:
-            result = stacked(rows, (*a[1:], *b), 1).reshape(a + b[1:])
+            rows = [
+                self.solve(recorder, [goal], [wanted], [unit(goal, (slice(None), *i))])[0]
+                for i in np.ndindex(a[1:])
+            ]
+            result = stacked(rows, a + b[1:], wanted, axis=1)
         self.finish()
         return result
 
@@ -529,9 +578,11 @@ class GradientTape:
         wanted, _ = self.leaves(sources, "source")
         flat = tuple(h for w in wanted for h in self.versions(self.recorder, w))
         with pausing():
-            found, _ = self.found(self.recorder, targets, flat, None)
-        if found is None:
+            found, values = self.found(self.recorder, targets, flat, None)
+        if found is None or all(v is None for v in values):
             return f"# no gradient: {reason(self, targets, wanted[0])}\n"
+        from .text import joint_text
+
         return joint_text(found.program, "tape_gradient", "gradient of a tape", False)[0]
 
     def explain(self, target: Any, source: Any) -> str:
@@ -546,8 +597,8 @@ class GradientTape:
         >>> print(t.explain(y, x))
         the source was not watched: call t.watch(source) in the block, before it is used
         """
-        (goal,), _ = self.leaves([target], "target")
-        (wanted,), _ = self.leaves([source], "source")
+        goal = self.leaf(target, "target")
+        wanted = self.leaf(source, "source")
         if self.recorder is None:
             return "the tape's record is freed: make it persistent"
         with pausing():
@@ -579,16 +630,28 @@ def recorded_result(value: Any, source: Handle, connected: bool) -> Any:
     return value if type(value) in TRACED else Traced(value)
 
 
+def join(recorder: TapeRecorder, targets: list[Any], wanted: list[Any]) -> None:
+    """Watch a target that is a source itself: as in TensorFlow, dx/dx is 1 on any tape."""
+    sources = {w.id for w in wanted}
+    for t in targets:
+        if t.id in sources and t.id not in recorder.known and is_active(t.value):
+            if type(t) is Variable:
+                recorder.watch_variable(t)
+            else:
+                recorder.enter(t, "argument")
+
+
 def unit(goal: Handle, index: Any) -> Any:
     seed = np.zeros(np.shape(goal.value), np.result_type(goal.value))
     seed[index] = 1
     return seed if type(goal.value) is np.ndarray else seed[()]
 
 
-def stacked(rows: list[Any], shape: tuple[int, ...], axis: int = 0) -> Any:
-    if axis == 0:
-        return np.stack(rows).reshape(shape)
-    return np.stack(rows, axis=1)
+def stacked(rows: list[Any], shape: tuple[int, ...], source: Handle, axis: int = 0) -> Any:
+    """Return the rows of a jacobian as one array, of the source's dtype."""
+    if not rows:
+        return Traced(np.zeros(shape, np.result_type(source.value)))
+    return np.stack(rows, axis=axis).reshape(shape)
 
 
 def output_seeds(targets: list[Any], structure: Any, given: Any) -> list[Any] | None:
@@ -601,24 +664,10 @@ def output_seeds(targets: list[Any], structure: Any, given: Any) -> list[Any] | 
             f"output_gradients has the structure {shape}, the target {structure}. "
             "Give one of the target's structure; None stands for ones."
         )
-    return [one_seed(t, g) for t, g in zip(targets, leaves, strict=True)]
-
-
-def one_seed(target: Handle, given: Any) -> Any:
-    value = target.value
-    dtype = np.result_type(value)
-    if given is None:
-        made = np.ones(np.shape(value), dtype)
-        return made if type(value) is np.ndarray else made[()]
-    if np.shape(given) != np.shape(value):
-        raise ValueError(
-            f"output_gradients has shape {np.shape(given)}, the target {np.shape(value)}. "
-            "Give one of the target's shape."
-        )
-    if type(given) in TRACED and live.recorders:
-        return np.conj(given) if given.dtype.kind == "c" else given
-    plain = np.conj(np.asarray(given.value if type(given) in TRACED else given)).astype(dtype)
-    return plain if type(value) is np.ndarray else plain[()]
+    return [
+        seed(t, np.ones(np.shape(t.value)) if g is None else g, "output_gradients", "target")
+        for t, g in zip(targets, leaves, strict=True)
+    ]
 
 
 def not_watchable(x: Any) -> ArgumentError:
@@ -638,4 +687,4 @@ def not_watchable(x: Any) -> ArgumentError:
     )
 
 
-__all__ = ["GradientTape", "Variable", "constant", "itertools"]
+__all__ = ["GradientTape", "Variable", "constant"]

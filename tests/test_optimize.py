@@ -81,15 +81,15 @@ SIMPLER = [
     ),
     (
         "two broadcasts",
-        lambda b: b(
-            np.multiply, b(np.negative, b(np.broadcast_to, b(np.sum, b.x), (3,))), b.x
-        ),
+        lambda b: b(np.multiply, b(np.negative, b(np.broadcast_to, b(np.sum, b.x), (3,))), b.x),
         ["b = np.sum(a)", "c = np.negative(b)", "d = np.multiply(c, a)"],
     ),
 ]
 
 
-@pytest.mark.parametrize(("build", "left"), [row[1:] for row in SIMPLER], ids=[r[0] for r in SIMPLER])
+@pytest.mark.parametrize(
+    ("build", "left"), [row[1:] for row in SIMPLER], ids=[r[0] for r in SIMPLER]
+)
 def test_what_is_simplified(build, left):
     b = Build(x=X)
     trace = b.trace(build(b))
@@ -109,14 +109,23 @@ KEPT = [
     ("int / 1", lambda b: b(np.divide, b.i, 1)),
     ("+True is 1", lambda b: b(operator.pos, b.t)),
     ("a scalar is no 0-d array", lambda b: b(np.positive, b(np.array, 1.0))),
-    ("(1 / n) * y rounds twice in the user's code", lambda b: b(np.multiply, b.x, b(np.divide, 1.0, b.s))),
+    (
+        "(1 / n) * y rounds twice in the user's code",
+        lambda b: b(np.multiply, b.x, b(np.divide, 1.0, b.s)),
+    ),
     ("complex x * 1 has nan at inf", lambda b: b(np.multiply, b.z, 1.0)),
     ("reversed axes", lambda b: b(np.transpose, b(np.outer, b.x, b.x))),
     ("a sum in float32", lambda b: b(np.sum, b.x, axis=(), dtype=np.float32)),
-    ("a broadcast that gives the shape", lambda b: b(np.arctan2, b(np.broadcast_to, b.s, (3,)), 1.0)),
+    (
+        "a broadcast that gives the shape",
+        lambda b: b(np.arctan2, b(np.broadcast_to, b.s, (3,)), 1.0),
+    ),
     ("0.0 and -0.0", lambda b: b(np.arctan2, b(np.multiply, b.x, 0.0), b(np.multiply, b.x, -0.0))),
     ("1 and True", lambda b: b(np.arctan2, b(np.add, b.i, 1), b(np.add, b.i, True))),
-    ("two buffers", lambda b: b(np.add, *(b(runtime.add_at, b(np.zeros, 3), k, 1.0) for k in (0, 1)))),
+    (
+        "two buffers",
+        lambda b: b(np.add, *(b(runtime.add_at, b(np.zeros, 3), k, 1.0) for k in (0, 1))),
+    ),
     ("np.empty", lambda b: b(np.multiply, *(b(np.empty, 0) for _ in range(2)))),
     ("random numbers", lambda b: b(np.add, *(b(np.random.default_rng(0).random) for _ in "ab"))),
     ("a user's function", lambda b: b(np.add, b(users, b.x), b(users, b.x))),

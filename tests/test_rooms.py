@@ -9,9 +9,10 @@ import srcgrad
 
 HERE = Path(srcgrad.__file__).parent
 
-# The rooms in the order in which data flows; rooms of one row may import each other.
+# The rooms in the order in which data flows; rooms of one row may import each other. The words that
+# rules are written with stand before capture, which knows the functions that make arrays by them.
 ROOMS = """
-errors trace tree
+errors trace tree rules.table
 capture
 rules runtime
 differentiate regions
@@ -29,8 +30,9 @@ ORDER = {name: row for row, names in enumerate(ROOMS.split("\n")) for name in na
 
 def room(module):
     """Return the room of a dotted module name: ``srcgrad.capture.hooks`` is in capture."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "__init__"
+    parts = module.split(".")[1:]
+    longest = ".".join(parts[:2])
+    return longest if longest in ORDER else parts[0] if parts else "__init__"
 
 
 def module_name(path):

@@ -8,8 +8,11 @@ refused. Outside of any recording it acts as its value.
 from __future__ import annotations
 
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from opcode import opname
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -159,7 +162,13 @@ class Traced(Handle):
         raise AttributeError(f"a recorded {type(self.value).__name__} has no attribute {name!r}")
 
     def numpy(self) -> Any:
-        """Return the plain value, an array as a copy."""
+        """Return the plain value, an array as a copy. No gradient flows through it."""
+        if any(self.id in r.known for r in live.recorders if not r.selective):
+            raise ConversionError(
+                f".numpy() would take a traced value out of the function that is differentiated, "
+                f"and lose its gradient, in {place()}. Use the value as it is."
+            )
+        left(Traced.numpy, self)
         value = self.value
         return value.copy() if type(value) is np.ndarray else value
 
@@ -378,15 +387,32 @@ def convert(kind: Function, t: Handle) -> Any:
             f"on it, or state a rule for the called function: srcgrad.primitive."
         )
     if recorded(t):
+        if stores(sys._getframe(2)):
+            raise ConversionError(
+                f"out[...] = y would store a recorded value into a plain array and lose its "
+                f"gradient, in {place()}. Collect the parts in a list and join them with "
+                "np.stack or np.concatenate."
+            )
         warnings.warn(
             f"a recorded value became a plain {kind.__name__} in {place()}: no gradient flows "
             "through it",
             ConversionWarning,
             stacklevel=3,
         )
-        for recorder in live.recorders:
-            recorder.guard(kind, t, None)
+        left(kind, t)
     return kind(t.value)
+
+
+def left(way: Function, t: Any) -> None:
+    """Note that a value left the record by `way`, for whoever asks why a gradient is None."""
+    if type(t) in TRACED:
+        for recorder in live.recorders:
+            recorder.guard(way, t, None)
+
+
+def stores(frame: FrameType) -> bool:
+    """Tell whether a frame stands at ``out[i] = ...``."""
+    return opname[frame.f_code.co_code[frame.f_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")
 
 
 # Operators ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trace import Function
+from ..rules.table import CREATION, load_rules, rule_of
 from . import instrument
 from .arrays import Traced, do, holds_traced, is_value, plain, record
 from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, live
@@ -208,7 +208,7 @@ def _outcome(function: Any, args: Any, kwargs: Any, result: Any) -> Any:
     t = type(result)
     if t is not np.ndarray or current() is None or not is_value(result):
         return result
-    if function in CREATION_FUNCTIONS and not holds_arrays((args, kwargs)):
+    if is_creation(function) and not holds_arrays((args, kwargs)):
         return record(function, args, kwargs, result)
     return Traced(result)
 
@@ -227,9 +227,9 @@ def _call_python(function: Any, args: Any, kwargs: Any) -> Any:
     handler = HANDLERS.get(function)
     if handler is not None:
         return handler(function, args, kwargs)
-    twin = entered(function)
+    twin = None if rule_of(function) else entered(function)
     if twin is None:
-        if _is_numerical(function) and holds_traced(args, kwargs):
+        if (rule_of(function) or _is_numerical(function)) and holds_traced(args, kwargs):
             return do(function, args, kwargs)
         return _outcome(function, args, kwargs, function(*args, **kwargs))
     return twin(*args, **kwargs)
@@ -338,7 +338,12 @@ def _handlers() -> dict[Any, Any]:
 
 
 HANDLERS = _handlers()
-CREATION_FUNCTIONS: set[Function] = set()
+
+
+def is_creation(function: Any) -> bool:
+    """Tell whether a function makes an array out of sizes and numbers alone."""
+    load_rules()
+    return function in CREATION
 
 
 class _Hooks:

@@ -151,7 +151,8 @@ class Aliases:
         for out, value in zip(step.outs, step.body.outputs, strict=True):
             outer = [given[r] for r in inner.roots[value] if r in given]
             results.append(self._union(outer) | {out})
-        starts = [self._union((v,)) for v in step.carried]
+        runs = step.count is not None and step.count > 0  # else the start may be the result
+        starts = [NOTHING if runs else self._union((v,)) for v in step.carried]
         return [r | s for r, s in zip(results, starts + [NOTHING] * len(step.stacked), strict=True)]
 
     def _result(self, out: Var, shared: Roots) -> Roots:

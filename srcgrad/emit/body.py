@@ -12,7 +12,7 @@ import numpy as np
 
 from srcgrad import runtime
 from srcgrad.naming import Names
-from srcgrad.trace import Call, Guard, Origin, Step, Trace, Var
+from srcgrad.trace import Call, Guard, Loop, Origin, Step, Trace, Var
 
 from . import control
 from .aliases import WRITES, is_method, may_repeat
@@ -103,12 +103,19 @@ class Body:
 
     def put(self, text: str, origin: Origin | None) -> None:
         if self.turn:
-            self.page.backward(self._sentence())
-            self.turn = self.has_halves = False
+            self._turn()
         elif self._pass_ends:
             self.page.blank()
             self._pass_ends = False
         self.page.put(text, origin, self.labels.place(origin))
+
+    def _turn(self) -> None:
+        """Open the backward half, after the results of the forward one."""
+        self.turn = self.has_halves = False
+        for var in self.plan.trace.outputs:
+            if var in self.labels.forward and var in self.waiting:
+                self.write_down(var)
+        self.page.backward(self._sentence())
 
     def fit(self, reads: Iterable[Var], make: Callable[[], str]) -> str:
         """Return the text of a statement; name the longest of its parts while it is too long."""
@@ -145,6 +152,9 @@ class Body:
         plan = Plan(trace, self.labels, owned)
         for out, base in reversed(plan.into.items()):
             self.labels.hints[base] = self.labels.hints.get(out, out)
+        for step in trace.steps:
+            if isinstance(step, Loop):
+                control.name_starts(self, step)
         for step in trace.steps:
             self.plan = plan
             self.step(step)

@@ -91,10 +91,19 @@ def _set(body: Body, name: str, value: Var) -> None:
 # Loops --------------------------------------------------------------------------------------------
 
 
+def name_starts(body: Body, step: Loop) -> None:
+    """Let what a loop starts from be called as what it carries, where that has a name to give."""
+    body.labels.learn(step.body, _is_forward(body, step))
+    inner = [i.var for i in step.body.inputs]
+    for i, start in enumerate(step.carried):
+        for var in (step.outs_carried[i], inner[i], step.body.outputs[i]):
+            if body.labels.is_own(var) and var not in body.named:
+                body.labels.hints.setdefault(start, var)
+                break
+
+
 def _loop(body: Body, step: Loop) -> None:
     plan = body.plan
-    forward = _is_forward(body, step)
-    body.labels.learn(step.body, forward)
     n = len(step.carried)
     inner = [i.var for i in step.body.inputs]
     carried, items = inner[:n], inner[n : n + len(step.stacks)]

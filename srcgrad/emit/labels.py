@@ -79,10 +79,14 @@ class Labels:
         operands = list(dict.fromkeys(variables((step.args, step.kwargs))))
         if len(operands) == 1:
             name = self.named.get(operands[0], "")
-            if name and len(name) <= SHORT and self._is_own(operands[0]):
+            if name not in ("", word) and len(name) <= SHORT and self._is_own(operands[0]):
                 return f"{word}_{name}"
         return word
 
     def _is_own(self, var: Var) -> bool:
         """Tell whether a name is the user's, or made of one, and not of an operation."""
-        return var not in self.made or var in self.bars or self.target(var) is not None
+        return var not in self.made or self.is_own(var)
+
+    def is_own(self, var: Var) -> bool:
+        """Tell whether there is a name for `var` beside that of its operation."""
+        return var in self.bars or var in self.dots or self.target(var) is not None

@@ -71,7 +71,7 @@ def wrap(line: str) -> list[str]:
     Examples
     --------
     >>> wrap("x = " + "a" * 40 + " + " + "b" * 40 + " + c")[1]
-    '        + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb + c'
+    '        + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb + c)'
     """
     lines = _broken(line)
     if max(map(len, lines)) <= WIDTH:

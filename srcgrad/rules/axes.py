@@ -24,6 +24,11 @@ def expanded(g, axis, keepdims):
     return np.expand_dims(g, axis)
 
 
+def kept(axis):
+    """Return the arguments of a reduction over `axis` whose result broadcasts with its operand."""
+    return {} if axis is None else {"axis": axis, "keepdims": True}
+
+
 def as_rows(a, axis):
     """Return `a` with the axes of a reduction as one last axis, and the way back."""
     axes = axes_of(axis, a.ndim) if a.ndim else ()
@@ -42,7 +47,7 @@ def as_rows(a, axis):
 def count(a, axis, where=None):
     """Return over how many elements a reduction runs."""
     if where is not None:
-        return np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=True)
+        return np.sum(np.broadcast_to(where, a.shape), **kept(axis))
     if axis is None:
         return a.size
     if type(axis) is tuple:

@@ -18,6 +18,7 @@ from .axes import (
     expanded,
     given,
     items_like,
+    kept,
     masked,
     numbers,
 )
@@ -65,7 +66,7 @@ def average_vjp(g, out, a, axis=None, weights=None, returned=False, *, keepdims=
         return None if g_average is None else mean_vjp(g_average, average, a, axis, None, keepdims)
     given_weights, weights = weights, array_of(weights)
     w = _over_axes(weights, a, axis)
-    total = np.sum(w, axis=axis, keepdims=True)
+    total = np.sum(w, **kept(axis))
     a_bar, w_bar = None, 0
     if g_average is not None:
         share = expanded(g_average, axis, keepdims) / total
@@ -117,7 +118,7 @@ def std_vjp(
 def _spread(g, a, axis, ddof, where, mean):
     """Return the cotangents of `a` and of a given `mean`: `g` deviations over their count."""
     options = {} if where is None else {"where": where}
-    center = np.mean(a, axis=axis, keepdims=True, **options) if mean is None else mean
+    center = np.mean(a, **kept(axis), **options) if mean is None else mean
     deviation = np.conj(a - center) if is_complex(a) else a - center
     n = count(a, axis, where)
     a_bar = masked(g / (n - ddof if ddof else n) * deviation, where)
@@ -154,7 +155,7 @@ def nanstd_vjp(
 def max_vjp(g, out, a, axis=None, keepdims=False, initial=None, where=None):
     g, best = expanded(g, axis, keepdims), expanded(out, axis, keepdims)
     chosen = a == best if given(where) is None else (a == best) & where
-    ties = np.sum(chosen, axis=axis, keepdims=True)
+    ties = np.sum(chosen, **kept(axis))
     if initial is None:
         return np.where(chosen, g / ties, 0)
     at_initial = best == initial
@@ -165,7 +166,7 @@ def max_vjp(g, out, a, axis=None, keepdims=False, initial=None, where=None):
 @defvjp(np.ptp)
 def ptp_vjp(g, out, a, axis=None, keepdims=False):
     g = expanded(g, axis, keepdims)
-    highest, lowest = np.max(a, axis=axis, keepdims=True), np.min(a, axis=axis, keepdims=True)
+    highest, lowest = np.max(a, **kept(axis)), np.min(a, **kept(axis))
     return max_vjp(g, highest, a, axis, True) - max_vjp(g, lowest, a, axis, True)
 
 
@@ -192,7 +193,7 @@ def prod_vjp(g, out, a, axis=None, dtype=None, keepdims=False, initial=None, whe
     a_bar = masked(scaled * products_of_others(factors, axis), where)
     if initial is None or is_literal(initial):
         return a_bar
-    product = np.prod(factors, axis=axis, keepdims=True)
+    product = np.prod(factors, **kept(axis))
     return a_bar, None, None, None, np.sum(lead * product)
 
 
@@ -206,10 +207,12 @@ def products_of_others(a, axis):
     rows, back = as_rows(a, axis)
     if rows.shape[-1] < 2:
         return np.ones_like(a)
+    last = rows.ndim - 1
+    lead, tail = rows[at(last, slice(None, -1))], rows[at(last, slice(1, None))]
     one = ones((*rows.shape[:-1], 1), rows.dtype)
-    before = np.concatenate([one, np.cumprod(rows[..., :-1], -1)], -1)
-    after = np.flip(np.concatenate([one, np.cumprod(np.flip(rows[..., 1:], -1), -1)], -1), -1)
-    return back(before * after)
+    before = np.concatenate([one, np.cumprod(lead, last)], last)
+    after = np.concatenate([one, np.cumprod(np.flip(tail, last), last)], last)
+    return back(before * np.flip(after, last))
 
 
 # Running sums and products ------------------------------------------------------------------------
