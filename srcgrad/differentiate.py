@@ -22,7 +22,7 @@ from .capture.arrays import Traced, do
 from .capture.hooks import Capture
 from .capture.recorder import TRACED, Handle, Node, recording
 from .errors import CotangentError, NoDerivativeError
-from .rules.table import Rule, rule_of
+from .rules.table import MULTILINEAR, Rule, rule_of
 from .trace import Call, Guard, Step, Var, function_name, leaves, variables
 
 
@@ -93,6 +93,7 @@ class Reverse:
         self.active: set[Var] = set()
         self.replaced: dict[Step, Step] = {}
         self.once = False
+        self.taken: dict[int, Any] = {}  # by id of a cotangent: where it is no structural zero
 
     def run(
         self, targets: tuple[Var, ...], sources: tuple[Var, ...], seeds: tuple[Any, ...] | None
@@ -131,11 +132,14 @@ class Reverse:
             self.contribute(target, g)
         return tuple(entered)
 
-    def contribute(self, var: Var, g: Any) -> None:
+    def contribute(self, var: Var, g: Any, taken: Any = None) -> None:
         """Add `g`, brought to the shape and dtype of `var`, to its cotangent."""
+        shape = g.shape
         g = fitted(g, var)
         before = self.cotangents.get(var)
         self.put(var, g if before is None else before + g)
+        if taken is not None and before is None and g.shape == shape:
+            self.taken[g.id] = taken
 
     def put(self, var: Var, g: Any) -> None:
         self.cotangents[var] = g
@@ -180,12 +184,17 @@ class Reverse:
             raise no_argument(step, next(iter(step.kwargs)))
         assert type(step.out) is Var and rule.body is not None
         g = self.cotangents[step.out]
-        operands = [self.traced(a) for a in step.args]
-        parts = rule.body(self.handle(step.out), *operands)
+        operands = [as_operand(self.traced(a)) for a in step.args]
+        out = self.handle(step.out)
+        taken = self.taken.get(g.id)
+        if taken is not None and step.function in SAFE_POINTS:
+            out, *operands = (safe(step.function, taken, v) for v in (out, *operands))
+        parts = rule.body(out, *operands)
         parts = parts if type(parts) is tuple else (parts,)
         for operand, part in zip(step.args, parts, strict=True):
             if type(operand) is Var and operand in self.active and part is not None:
-                self.contribute(operand, times(g, part))
+                mask = part != 0 if step.function in CHOOSING else taken
+                self.contribute(operand, times(g, part), mask)
 
     def walk_vjp(self, step: Call, rule: Rule) -> None:
         assert rule.body is not None
@@ -195,6 +204,9 @@ class Reverse:
         g, out = self.results(step)
         values = [self.traced(a) for a in spread]
         named = {name: self.traced(a) for name, a in arguments.items()}
+        if step.function in MULTILINEAR:
+            values = [as_operand(v) if type(v) is not tuple else v for v in values]
+            named = {n: as_operand(v) if n in OPERANDS else v for n, v in named.items()}
         self.once = self.once or rule.once
         result = rule.body(g, out, *values, **named)
         parts = result if type(result) is tuple else (result,)
@@ -203,7 +215,14 @@ class Reverse:
             for var, cotangent in self.pairs(operand, part, step):
                 if rule.strict:
                     refuse_shape(cotangent, var, step)
-                self.contribute(var, cotangent)
+                self.contribute(var, cotangent, self.where_taken(step, var))
+
+    def where_taken(self, step: Call, var: Var) -> Any:
+        """Return where ``np.where`` took `var`; None for other functions."""
+        if step.function is not np.where or type(step.args[0]) is not Var:
+            return None
+        condition = self.handle(step.args[0])
+        return condition if var is step.args[1] else ~condition
 
     def add_into(self, step: Call) -> bool:
         """Add the cotangent of a part into that of the whole, where there is one already."""
@@ -274,6 +293,38 @@ def active_variables(steps: Iterable[Step], sources: Iterable[Var]) -> set[Var]:
 def is_nograd(step: Step) -> bool:
     rule = rule_of(step.function) if type(step) is Call else None
     return rule is not None and rule.kind == "nograd"
+
+
+# Values that were not taken -----------------------------------------------------------------------
+
+# Functions that choose pass the cotangent on where they took a value and give a zero elsewhere. Where
+# the value that was not taken has an infinite derivative, ``0 * inf`` would be nan: there the rule is
+# evaluated at a safe point instead, and the zero stays.
+CHOOSING = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
+SAFE_POINTS: dict[Any, float] = dict.fromkeys(
+    (
+        np.log, np.log2, np.log10, np.log1p, np.sqrt, np.cbrt, np.divide, np.reciprocal, np.power,
+        np.float_power, np.arcsin, np.arccos, np.arctanh, np.exp, np.exp2, np.expm1, np.sinh,
+        np.cosh, np.tan, np.hypot, operator.truediv, operator.pow,
+    ),
+    0.5,
+)  # fmt: skip
+SAFE_POINTS[np.arccosh] = 2.0
+
+
+def safe(function: Any, taken: Any, value: Any) -> Any:
+    """Return `value` with a safe point where it was not taken."""
+    if type(value) not in TRACED or value.dtype.kind not in "fc":
+        return value
+    return np.where(taken, value, SAFE_POINTS[function])
+
+
+OPERANDS = frozenset({"a", "b", "x1", "x2", "x", "y", "v"})
+
+
+def as_operand(value: Any) -> Any:
+    """Return a list of numbers as the array that NumPy makes of it."""
+    return do(np.array, (value,)) if type(value) is list or type(value) is tuple else value
 
 
 # The chores ---------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ ONE_LINE = [
     (lambda b: b(np.float64, 1.0), "np.float64(1.0)"),
     (lambda b: b(np.broadcast_to, b(np.sum, b.x), (3,)), "np.full((3,), np.sum(x))"),
     (lambda b: b(np.broadcast_to, b.x, (2, 3)), "np.broadcast_to(x, (2, 3)).copy()"),
-    (lambda b: b(runtime.ones, (3,)), "np.ones((3,))"),
+    (lambda b: b(runtime.ones, (3,)), "np.ones(3)"),
     (lambda b: b.x, "x.copy()"),
     (lambda b: b.t, "t"),
 ]
@@ -262,6 +262,21 @@ def test_what_waits_is_written_down_before_a_write():
     """).replace("set_at, -sum_1", "set_at, -sum_1")
 
 
+def test_subtractions_in_place():
+    b = Build(x=X, i=np.array([0, 1]))
+    z = b(np.zeros, 3)
+    z = b(runtime.add_at, z, 0, b(np.negative, b(np.sum, b.x)))
+    z = b(runtime.add_at, z, ..., b(np.multiply, b(np.negative, b.x), b.x))
+    z = b(runtime.add_at, z, b.i, b(np.negative, b(np.sum, b.x)))
+    assert body_of(b, z) == textwrap.dedent("""\
+        add_at = np.zeros(3)
+        add_at[0] -= np.sum(x)
+        add_at[...] -= x * x
+        np.add.at(add_at, i, -np.sum(x))
+        return add_at
+    """)
+
+
 def test_a_view_that_is_read_later_forbids_the_write():
     b = Build(x=X)
     z = b(np.sin, b.x)
@@ -365,7 +380,7 @@ def test_a_loop_and_its_adjoint():
     step = Loop(back.trace(g, k_bar), (seed, start), (stack,), (b.k,), outs, (), reverse=True)
     b.add(step)
     bars = {seed: out, outs[0]: b.x, outs[1]: b.k, k_bar: b.k, back.k_bar: b.k}
-    assert body_of(b, outs, bars) == textwrap.dedent("""\
+    assert body_of(b, outs, bars, output=out) == textwrap.dedent("""\
         tanh = x
         tanh_stack = []
         for _ in range(4):

@@ -98,6 +98,54 @@ def test_what_is_simplified(build, left):
     assert same(small.run(X)[0], trace.run(X)[0])
 
 
+def seeded(b):
+    return b(np.float64, 1.0)
+
+
+# What rounds otherwise, below a seed only: the arguments of the steps that are left.
+SCALED = [
+    ("seed * 0.1", lambda b: b(np.multiply, b(np.multiply, seeded(b), 0.1), b.x), ["0.1", "b, a"]),
+    ("-seed", lambda b: b(np.divide, b(np.negative, seeded(b)), b.x), ["-1.0", "b, a"]),
+    ("y * (seed / n)", lambda b: b(np.multiply, b.x, b(np.divide, seeded(b), 3)), ["a, 3"]),
+    (
+        "100 * (2 * g)",
+        lambda b: b(np.multiply, 100.0, b(np.multiply, 2, b(np.divide, seeded(b), b.x))),
+        ["1.0", "b, a", "200.0, c"],
+    ),
+    (
+        "0.5 * seed * (2 * g)",
+        lambda b: b(np.multiply, b(np.multiply, 0.5, seeded(b)), b(np.multiply, 3, b(np.sin, b.x))),
+        ["a", "1.5, b"],
+    ),
+    (
+        "-(2 * g)",
+        lambda b: b(np.negative, b(np.multiply, 2, b(np.divide, seeded(b), b.x))),
+        ["1.0", "b, a", "-2, c"],
+    ),
+    (
+        "g + g",
+        lambda b: b(np.add, *[b(np.divide, seeded(b), b.x)] * 2),
+        ["1.0", "b, a", "2.0, c"],
+    ),
+    (
+        "g / n - x / n",
+        lambda b: b(
+            np.subtract, b(np.divide, b(np.divide, seeded(b), b.x), 3), b(np.divide, b.x, 3)
+        ),
+        ["1.0", "b, a", "c, a", "d, 3"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "left"), [r[1:] for r in SCALED], ids=[r[0] for r in SCALED])
+def test_factors_of_derivatives(build, left):
+    b = Build(x=X)
+    trace = b.trace(build(b))
+    small = optimize(trace).check()
+    assert [line.split("(", 1)[1][:-1] for line in text(small)] == left
+    assert same(small.run(X)[0], trace.run(X)[0])
+
+
 # What stays, for a reason each.
 KEPT = [
     ("x * 0", lambda b: b(np.multiply, b.x, 0.0)),
@@ -109,6 +157,8 @@ KEPT = [
     ("int / 1", lambda b: b(np.divide, b.i, 1)),
     ("+True is 1", lambda b: b(operator.pos, b.t)),
     ("a scalar is no 0-d array", lambda b: b(np.positive, b(np.array, 1.0))),
+    ("100 * (2 * x) in the user's code", lambda b: b(np.multiply, 100.0, b(np.multiply, 2, b.x))),
+    ("x + x in the user's code", lambda b: b(np.add, b.x, b.x)),
     (
         "(1 / n) * y rounds twice in the user's code",
         lambda b: b(np.multiply, b.x, b(np.divide, 1.0, b.s)),

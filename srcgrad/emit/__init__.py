@@ -40,7 +40,7 @@ class Program:
     header : list of str
         Comment lines above the imports, without the ``#``.
     output : Var, optional
-        What is differentiated; by default the variable of the first of `bars`.
+        What is differentiated; by default what is returned first, if that is a forward value.
     """
 
     name: str
@@ -93,7 +93,7 @@ def emit(program: Program) -> Text:
     body = Body(page, Names([program.name]), program.forward, program.bars, program.dots)
     parameters = _parameters(body, program.trace)
     body.has_halves = bool(program.forward) and bool(program.bars)
-    body.output = program.output or next(iter(program.bars.values()), None)
+    body.output = program.output or _output(program)
     trace = _for_text(program)
     plan = body.trace(trace)
     _return(body, program.returns, trace, plan)
@@ -113,6 +113,12 @@ def _parameters(body: Body, trace: Trace) -> list[str]:
         if given.var not in body.named:
             body.name(given.var, base=given.name or given.kind)
     return [body.named[given.var] for given in trace.inputs]
+
+
+def _output(program: Program) -> Var | None:
+    """Return what is differentiated, if it is returned, first of all."""
+    first = next(variables(program.returns), None)
+    return first if first in program.forward else None
 
 
 def _for_text(program: Program) -> Trace:

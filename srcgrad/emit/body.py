@@ -7,6 +7,7 @@ waits and reads memory or a name that is about to be written is written down bef
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from srcgrad.trace import Call, Guard, Loop, Origin, Step, Trace, Var
 from . import control
 from .aliases import WRITES, is_method, may_repeat
 from .calls import Calls
-from .expressions import Expr, atom
+from .expressions import Expr, atom, without_minus
 from .functions import PLAIN_SCALARS, Functions, numpy_name
 from .labels import Labels
 from .page import Page
@@ -181,7 +182,8 @@ class Body:
         """Note where the backward half begins, and where a pass of the user's loop ends."""
         if self.labels.forward.isdisjoint(step.outs):
             self.turn = self.has_halves
-        if step.origin is None or self.turn:
+            return
+        if step.origin is None:
             return
         code, lasti = step.origin
         if self._last is not None and self._last[0] is code and lasti < self._last[1]:
@@ -291,7 +293,17 @@ class Body:
             return f"{name}[{self.calls.index(index)}] = {self.calls.text(value)}"
         if may_repeat(index):
             return f"np.add.at({name}, {self.calls.text(index)}, {self.calls.text(value)})"
-        return f"{name}[{self.calls.index(index)}] += {self.calls.text(value)}"
+        added = self._added(value, value)
+        return f"{name}[{self.calls.index(index)}] {added}"
+
+    def _added(self, value: Any, beside: Any) -> str:
+        """Return ``+= value``, or ``-= other`` where the value is minus the other."""
+        expr = self.calls.operand(value, beside)
+        if type(value) is Var and value.dtype.kind in "fc":
+            other = without_minus(expr)
+            if other is not None:
+                return f"-= {other.text}"
+        return f"+= {expr.text}"
 
     def _add_into(self, step: Call) -> None:
         (out,) = step.outs
@@ -299,7 +311,7 @@ class Body:
         a, b = step.args
         other = b if a is base else a
         name = self.named[base]
-        text = self.fit((other,), lambda: f"{name} += {self.calls.operand(other, base).text}")
+        text = self.fit((other,), lambda: f"{name} {self._added(other, base)}")
         self.before_write(name)
         self.put(text, step.origin)
         self.call(out, name, tracked=True)

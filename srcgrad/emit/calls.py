@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad import runtime
 from srcgrad.trace import Call, Var, variables
 
 from .expressions import Expr, atom, attribute, binary, compare, item, number, tight, unary
@@ -240,6 +241,31 @@ def _shape(calls: Calls, step: Call) -> Expr | None:
     return attribute(calls.operand(value), "shape")
 
 
+def _maker(calls: Calls, step: Call) -> Expr:
+    """Write ``np.zeros((3,), np.float64)`` as ``np.zeros(3)``."""
+    args, kwargs = list(step.args), dict(step.kwargs)
+    if len(args) == 2 and _is_float64(args[1]):
+        del args[1]
+    if "dtype" in kwargs and _is_float64(kwargs["dtype"]):
+        del kwargs["dtype"]
+    if args and type(args[0]) is tuple and len(args[0]) == 1:
+        args[0] = args[0][0]
+    return calls.call(calls.functions.name(step.function), tuple(args), kwargs)
+
+
+def _is_float64(dtype: Any) -> bool:
+    return dtype is np.float64 or dtype is float or (type(dtype) is type(_F8) and dtype == _F8)
+
+
+def _reduction(calls: Calls, step: Call) -> Expr:
+    """Write ``axis=(1,)`` as ``axis=1``."""
+    kwargs = dict(step.kwargs)
+    axis = kwargs.get("axis")
+    if type(axis) is tuple and len(axis) == 1:
+        kwargs["axis"] = axis[0]
+    return calls.call(calls.functions.name(step.function), step.args, kwargs)
+
+
 def _scalar(calls: Calls, step: Call) -> Expr | None:
     """Write the scalar type's name as that of a dtype."""
     dtype: np.dtype = np.dtype(step.function)  # type: ignore[call-overload]
@@ -258,6 +284,9 @@ def _method(calls: Calls, step: Call) -> Expr | None:
     return tight(called.text, [calls.operand(value), *calls.parts((args, step.kwargs))])
 
 
+_F8 = np.dtype(np.float64)
+_MAKERS = (np.zeros, np.ones, np.empty, runtime.zeros, runtime.ones)
+_REDUCTIONS = (np.sum, np.prod, np.mean, np.max, np.min, np.any, np.all)
 _SPECIAL: dict[int, Printer] = {
     **{id(getattr(operator, name)): _with_operator(name) for name in _BINARY},
     **{id(getattr(operator, name)): _with_operator(name) for name in _COMPARE},
@@ -265,6 +294,8 @@ _SPECIAL: dict[int, Printer] = {
     **{id(ufunc): _with_ufunc(name) for ufunc, name in _UFUNCS.items()},
     **{id(ufunc): _with_logical(name) for ufunc, name in _LOGICAL.items()},
     **{id(scalar): _scalar for scalar in PLAIN_SCALARS},
+    **{id(function): _maker for function in _MAKERS},
+    **{id(function): _reduction for function in _REDUCTIONS},
     id(operator.getitem): _getitem,
     id(operator.abs): lambda calls, step: calls.call("abs", step.args, step.kwargs),
     id(operator.truth): lambda calls, step: calls.call("bool", step.args, step.kwargs),

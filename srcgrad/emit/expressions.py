@@ -7,6 +7,7 @@ holds its text; astor prints only what operators are made of, once per statement
 from __future__ import annotations
 
 import ast
+import threading
 import warnings
 
 with warnings.catch_warnings():
@@ -41,7 +42,7 @@ class Expr:
         self.width = width
         self.depth = depth
         self.tracked = tracked
-        self._text = node.id if type(node) is ast.Name else None
+        self._text: str | None = node.id if type(node) is ast.Name else None
 
     @property
     def text(self) -> str:
@@ -84,6 +85,22 @@ def item(value: Expr, index: str, parts: list[Expr]) -> Expr:
 def attribute(value: Expr, name: str) -> Expr:
     """Return ``value.name``."""
     return tight(f"{_primary(value)}.{name}", [value])
+
+
+def without_minus(expr: Expr) -> Expr | None:
+    """Return what a minus stands before, in ``-x`` or in ``-x * y``; None where there is none."""
+    node = expr.node
+    if type(node) is ast.BinOp and type(node.op) in (ast.Mult, ast.Div, ast.MatMult):
+        left = _positive(node.left)
+        positive: ast.expr | None = left and ast.BinOp(left, node.op, node.right)
+    else:
+        positive = _positive(node)
+    return None if positive is None else _operator(positive, [expr], 0)
+
+
+def _positive(node: ast.expr) -> ast.expr | None:
+    minus = type(node) is ast.UnaryOp and type(node.op) is ast.USub
+    return node.operand if minus else None  # type: ignore[attr-defined]
 
 
 def number(value: complex) -> Expr:
@@ -133,6 +150,7 @@ def _tracked(parts: list[Expr]) -> frozenset[str]:
     return tracked
 
 
+_thread = threading.local()  # a generator of astor's is slow to make
 _SYMBOLS = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -149,7 +167,10 @@ def _print(node: ast.expr) -> str:
         left, right = node.left, node.right
         if type(left) is ast.Name and type(right) is ast.Name:
             return f"{left.id} {_SYMBOLS[type(node.op)]} {right.id}"
-    generator = SourceGenerator("    ")
+    generator = getattr(_thread, "generator", None)
+    if generator is None:
+        generator = _thread.generator = SourceGenerator("    ")
+    generator.result.clear()
     set_precedence(Precedence.Comma, node)
     generator.visit(node)
     return "".join(generator.result)

@@ -82,7 +82,7 @@ def wrap(line: str) -> list[str]:
 
 def _bracketed(line: str) -> str:
     """Put brackets around the right side of a statement."""
-    for head in ("return ", " = ", " += "):
+    for head in ("return ", " = ", " += ", " -= "):
         before, found, after = line.partition(head)
         if found:
             return f"{before}{found}({after})"

@@ -38,9 +38,10 @@ def optimize(trace: Trace, keep: Iterable[Var] = (), guards: bool = False) -> Tr
     """
     keep = frozenset(keep)
     trace = dead(trace, keep, guards)
+    derivatives: set[Var] = set()
     for _ in range(ROUNDS):
         before = trace
-        trace = broadcasts(algebra(common(trace, keep), keep))
+        trace = broadcasts(algebra(common(trace, keep), keep, derivatives))
         trace = dead(trace, keep, guards)
         if trace is before:
             break

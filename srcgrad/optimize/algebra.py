@@ -1,47 +1,66 @@
 """Algebra that changes no bit of a value, no shape and no dtype: ``x * 1`` is ``x``.
 
-One exception: below a unit seed, where a number is a derivative, ``y * (1 / n)`` becomes ``y / n``,
-which rounds once instead of twice.
+What rounds otherwise is in scaling.py, and happens to derivatives alone.
 """
 
 from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from srcgrad import runtime
-from srcgrad.trace import Call, Step, Trace, Var
+from srcgrad.trace import Branch, Call, Loop, Step, Trace, Var
 
-from .rewrite import alike, inner, is_elementwise, rebuilt, renamed, same_result
+from .rewrite import (
+    DIVIDE,
+    MULTIPLY,
+    NEGATIVE,
+    SCALARS,
+    fits,
+    inner,
+    is_elementwise,
+    is_float,
+    rebuilt,
+    renamed,
+    same_result,
+    twin,
+)
+from .scaling import SCALING
 
-SCALARS = (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128)
-MULTIPLY = (np.multiply, operator.mul)
-DIVIDE = (np.divide, operator.truediv)
-NEGATIVE = (np.negative, operator.neg)
 PRODUCTS = (*MULTIPLY, *DIVIDE, np.matmul, operator.matmul)
 
 Result = Var | Call | None
 Rule = Callable[["Algebra", Call], Result]
 
 
-def algebra(trace: Trace, keep: Collection[Var] = ()) -> Trace:
-    """Simplify the steps of a trace and of its inner traces; the variables of `keep` stay."""
-    return Algebra(trace, keep).run()
+def algebra(trace: Trace, keep: Collection[Var] = (), derivatives: set[Var] | None = None) -> Trace:
+    """Simplify the steps of a trace and of its inner traces.
+
+    Parameters
+    ----------
+    trace : Trace
+    keep : collection of Var
+        These stay.
+    derivatives : set of Var, optional
+        What is known to be below a seed; what is found to be is added to it.
+    """
+    return Algebra(trace, keep, set() if derivatives is None else derivatives).run()
 
 
 class Algebra:
     """One walk over the steps of a trace."""
 
-    def __init__(self, trace: Trace, keep: Collection[Var]) -> None:
+    def __init__(self, trace: Trace, keep: Collection[Var], derivatives: set[Var]) -> None:
         self.trace = trace
         self.keep = keep
         self.made: dict[Var, Call] = {}
         self.units: set[Var] = set()  # what is 1.0 everywhere
-        self.derivatives: set[Var] = {i.var for i in trace.inputs if i.kind == "seed"}
+        self.derivatives = derivatives
+        self.derivatives.update(i.var for i in trace.inputs if i.kind == "seed")
         self.uses: Counter[Var] = Counter(trace.outputs)
         for step in trace.steps:
             self.uses.update(step.reads())
@@ -50,11 +69,11 @@ class Algebra:
 
     def run(self) -> Trace:
         for step in self.trace.steps:
-            step = inner(renamed(step, self.new), algebra)
+            step = renamed(step, self.new)
             if isinstance(step, Call) and type(step.out) is Var:
                 self._call(step)
             else:
-                self.steps.append(step)
+                self._other(step)
         return rebuilt(self.trace, self.steps, self.new)
 
     def _call(self, step: Call) -> None:
@@ -75,6 +94,25 @@ class Algebra:
         self.made[out] = result
         self.steps.append(result)
 
+    def _other(self, step: Step) -> None:
+        """Take over a step that is no call; enter its inner traces."""
+        self._enter(step)
+        self.steps.append(inner(step, lambda trace: algebra(trace, (), self.derivatives)))
+        if not self.derivatives.isdisjoint(step.reads()):
+            self.derivatives.update(step.outs)
+
+    def _enter(self, step: Step) -> None:
+        """Note which inputs of inner traces are derivatives."""
+        pairs: list[tuple[Trace, Iterable[Var]]] = []
+        if isinstance(step, Branch):
+            pairs = [(step.then, step.args), (step.orelse, step.args)]
+        elif isinstance(step, Loop):
+            pairs = [(step.body, step.reads())]
+        for trace, given in pairs:
+            for i, var in zip(trace.inputs, given, strict=True):
+                if var in self.derivatives:
+                    self.derivatives.add(i.var)
+
     def _learn(self, step: Call, out: Var) -> None:
         """Note whether the result is one, and whether it is a derivative."""
         if is_unit(step):
@@ -83,6 +121,16 @@ class Algebra:
                 self.derivatives.add(out)
         elif not self.derivatives.isdisjoint(step.reads()):
             self.derivatives.add(out)
+
+    def add(self, step: Call) -> Var:
+        """Put a step before the present one; return its result."""
+        out = step.out
+        assert type(out) is Var
+        self._learn(step, out)
+        self.steps.append(step)
+        self.made[out] = step
+        self.uses[out] = 1
+        return out
 
     # What rules ask -------------------------------------------------------------------------------
 
@@ -116,13 +164,6 @@ def is_unit(step: Call) -> bool:
     return step.function in (np.ones, runtime.ones, np.ones_like)
 
 
-def _fits(step: Call, value: Any) -> Var | None:
-    """Return `value` if it may stand for the result of `step`."""
-    if type(value) is Var and type(step.out) is Var and alike(value, step.out):
-        return value
-    return None
-
-
 def _is_real(step: Call) -> bool:
     return type(step.out) is Var and step.out.dtype.kind != "c"
 
@@ -137,7 +178,7 @@ def _times_one(a: Algebra, step: Call) -> Result:
     x, y = step.args
     for value, one in ((x, y), (y, x)):
         if a.is_one(one) and (_is_real(step) or value in a.derivatives or one in a.derivatives):
-            return _fits(step, value)
+            return fits(step, value)
     return None
 
 
@@ -145,47 +186,24 @@ def _times_minus_one(a: Algebra, step: Call) -> Result:
     x, y = step.args
     for value, other in ((x, y), (y, x)):
         minus = type(other) in (int, float) and other == -1
-        if minus and _fits(step, value) and not step.kwargs and _is_float(step):
-            return a.becomes(step, _twin(step, np.negative, operator.neg), value)
+        if minus and fits(step, value) and not step.kwargs and is_float(step):
+            return a.becomes(step, twin(step, np.negative, operator.neg), value)
     return None
-
-
-def _is_float(step: Call) -> bool:
-    return type(step.out) is Var and step.out.dtype.kind == "f"
-
-
-def _twin(step: Call, ufunc: Any, python: Any) -> Any:
-    """Return the ufunc where the step is one, else Python's operator."""
-    return ufunc if isinstance(step.function, np.ufunc) else python
 
 
 def _times_negatives(a: Algebra, step: Call) -> Result:
     """``-x * -y``."""
     x, y = (a.operand_of(v, NEGATIVE) for v in step.args)
-    if x is None or y is None or step.kwargs or not _is_float(step):
+    if x is None or y is None or step.kwargs or not is_float(step):
         return None
     return a.becomes(step, step.function, x, y)
-
-
-def _times_reciprocal(a: Algebra, step: Call) -> Result:
-    """``y * (1 / n)``, below a seed."""
-    if step.out not in a.derivatives or not _is_float(step) or step.kwargs:
-        return None
-    x, y = step.args
-    for value, other in ((x, y), (y, x)):
-        made = a.made.get(other) if type(other) is Var else None
-        if made is None or made.function not in DIVIDE or made.kwargs:
-            continue
-        if a.is_one(made.args[0]) and a.once(other):
-            return a.becomes(step, _twin(step, np.divide, operator.truediv), value, made.args[1])
-    return None
 
 
 def _by_one(a: Algebra, step: Call) -> Result:
     """``x / 1``, ``x ** 1``."""
     if step.kwargs or not a.is_one(step.args[1]):
         return None
-    return _fits(step, step.args[0]) if _is_float(step) else None
+    return fits(step, step.args[0]) if is_float(step) else None
 
 
 # Signs --------------------------------------------------------------------------------------------
@@ -193,19 +211,19 @@ def _by_one(a: Algebra, step: Call) -> Result:
 
 def _itself(a: Algebra, step: Call) -> Result:
     """``+x``, and the like: the operand, where it has the result's type."""
-    return None if step.kwargs or len(step.args) != 1 else _fits(step, step.args[0])
+    return None if step.kwargs or len(step.args) != 1 else fits(step, step.args[0])
 
 
 def _twice_negative(a: Algebra, step: Call) -> Result:
-    return None if step.kwargs else _fits(step, a.operand_of(step.args[0], NEGATIVE))
+    return None if step.kwargs else fits(step, a.operand_of(step.args[0], NEGATIVE))
 
 
 def _add_negative(a: Algebra, step: Call) -> Result:
     """``x + -y`` and ``-x + y``, and the same with a product in which one factor is negative."""
-    if step.kwargs or not _is_float(step):
+    if step.kwargs or not is_float(step):
         return None
     x, y = step.args
-    minus = _twin(step, np.subtract, operator.sub)
+    minus = twin(step, np.subtract, operator.sub)
     for value, other in ((x, y), (y, x)):
         positive = a.operand_of(other, NEGATIVE)
         if positive is None:
@@ -216,7 +234,7 @@ def _add_negative(a: Algebra, step: Call) -> Result:
 
 
 def _subtract_negative(a: Algebra, step: Call) -> Result:
-    if step.kwargs or not _is_float(step):
+    if step.kwargs or not is_float(step):
         return None
     x, y = step.args
     positive = a.operand_of(y, NEGATIVE)
@@ -224,7 +242,7 @@ def _subtract_negative(a: Algebra, step: Call) -> Result:
         positive = _without_sign(a, y)
     if positive is None:
         return None
-    return a.becomes(step, _twin(step, np.add, operator.add), x, positive)
+    return a.becomes(step, twin(step, np.add, operator.add), x, positive)
 
 
 def _without_sign(a: Algebra, value: Any) -> Var | None:
@@ -232,20 +250,14 @@ def _without_sign(a: Algebra, value: Any) -> Var | None:
     made = a.made.get(value) if type(value) is Var else None
     if made is None or made.function not in PRODUCTS or made.kwargs or not a.once(value):
         return None
-    if not _is_float(made):
+    if not is_float(made):
         return None
     for i, factor in enumerate(made.args):
         positive = a.operand_of(factor, NEGATIVE)
         if positive is not None and a.once(factor):
             args = (*made.args[:i], positive, *made.args[i + 1 :])
-            out = value.like()
-            product = Call(made.function, args, {}, out, made.origin)
-            a.steps.append(product)
-            a.made[out] = product
-            a.uses[out] = 1
-            if value in a.derivatives:
-                a.derivatives.add(out)
-            return out
+            product = Call(made.function, args, {}, value.like(), made.origin)
+            return a.add(product)
     return None
 
 
@@ -254,7 +266,7 @@ def _without_sign(a: Algebra, value: Any) -> Var | None:
 
 def _same_shape(a: Algebra, step: Call) -> Result:
     """A reshape, a broadcast or a cast to what the operand is already."""
-    return _fits(step, step.args[0]) if "copy" not in step.kwargs else None
+    return fits(step, step.args[0]) if "copy" not in step.kwargs else None
 
 
 def _empty_sum(a: Algebra, step: Call) -> Result:
@@ -264,7 +276,7 @@ def _empty_sum(a: Algebra, step: Call) -> Result:
     value = step.args[0]
     if type(value) is not Var or type(step.out) is not Var or value.dtype.kind not in "fc":
         return None
-    return _fits(step, value)
+    return fits(step, value)
 
 
 def _transposed_back(a: Algebra, step: Call) -> Result:
@@ -277,7 +289,7 @@ def _transposed_back(a: Algebra, step: Call) -> Result:
         return None
     if [before[i] for i in order] != list(range(len(order))):
         return None
-    return _fits(step, first.args[0])
+    return fits(step, first.args[0])
 
 
 def _axes(step: Call) -> list[int] | None:
@@ -303,8 +315,8 @@ def _real(a: Algebra, step: Call) -> Result:
 
 
 _TABLE: dict[Any, tuple[Rule, ...]] = {
-    np.multiply: (_times_one, _times_minus_one, _times_negatives, _times_reciprocal),
-    operator.mul: (_times_one, _times_minus_one, _times_negatives, _times_reciprocal),
+    np.multiply: (_times_one, _times_minus_one, _times_negatives),
+    operator.mul: (_times_one, _times_minus_one, _times_negatives),
     np.divide: (_by_one,),
     operator.truediv: (_by_one,),
     np.power: (_by_one,),
@@ -331,4 +343,4 @@ _TABLE: dict[Any, tuple[Rule, ...]] = {
     np.conjugate: (_real,),
     np.ndarray.conj: (_real,),
 }
-_RULES = {id(function): rules for function, rules in _TABLE.items()}
+_RULES = {id(f): (*rules, *SCALING.get(f, ())) for f, rules in _TABLE.items()}

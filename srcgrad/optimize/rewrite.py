@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -71,6 +72,30 @@ def rebuilt(trace: Trace, steps: list[Step], new: Mapping[Var, Var]) -> Trace:
 def alike(a: Var, b: Var) -> bool:
     """Tell whether two variables have one kind, dtype and shape: a scalar is no 0-d array."""
     return (a.kind, a.dtype, a.shape) == (b.kind, b.dtype, b.shape)
+
+
+# Steps ------------------------------------------------------------------------------------------
+
+SCALARS = (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128)
+MULTIPLY = (np.multiply, operator.mul)
+DIVIDE = (np.divide, operator.truediv)
+NEGATIVE = (np.negative, operator.neg)
+
+
+def fits(step: Call, value: Any) -> Var | None:
+    """Return `value` if it may stand for the result of `step`."""
+    if type(value) is Var and type(step.out) is Var and alike(value, step.out):
+        return value
+    return None
+
+
+def is_float(step: Call) -> bool:
+    return type(step.out) is Var and step.out.dtype.kind == "f"
+
+
+def twin(step: Call, ufunc: Any, python: Any) -> Any:
+    """Return the ufunc where the step is one, else Python's operator."""
+    return ufunc if isinstance(step.function, np.ufunc) else python
 
 
 # Elementwise steps --------------------------------------------------------------------------------

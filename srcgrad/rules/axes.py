@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from ..runtime import full
+from ..trace import leaves
 from .shapes import shape_of
+from .ufuncs import is_literal
 
 
 def axes_of(axis, ndim):
@@ -73,7 +75,11 @@ def numbers(a, where=None):
 
 def array_of(x):
     """Return an argument as an array, where it may be a nested list of numbers."""
-    return full(shape_of(x), x) if type(x) in (list, tuple) else x
+    if type(x) not in (list, tuple):
+        return x
+    if all(is_literal(item) for item in leaves(x)):
+        return full(shape_of(x), x)
+    return np.stack([array_of(item) for item in x])
 
 
 def items_like(x, bar):

@@ -119,9 +119,9 @@ def _spread(g, a, axis, ddof, where, mean):
     """Return the cotangents of `a` and of a given `mean`: `g` deviations over their count."""
     options = {} if where is None else {"where": where}
     center = np.mean(a, **kept(axis), **options) if mean is None else mean
-    deviation = np.conj(a - center) if is_complex(a) else a - center
+    deviation = masked(np.conj(a - center) if is_complex(a) else a - center, where)
     n = count(a, axis, where)
-    a_bar = masked(g / (n - ddof if ddof else n) * deviation, where)
+    a_bar = g / (n - ddof if ddof else n) * deviation
     mean_bar = None if mean is None else -a_bar
     return a_bar, None, None, None, None, None, mean_bar, None
 

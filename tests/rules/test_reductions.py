@@ -23,7 +23,7 @@ FORTRAN = np.asfortranarray(M)
 EMPTY = np.zeros((0, 3))
 
 
-def plain(function, x, **kwargs):
+def plain(function, x, /, **kwargs):
     """Write a row: `function` of `x` with keywords, squared so that the cotangent varies."""
     return row(function, lambda x: function(x, **kwargs) ** 2, x)
 
@@ -74,7 +74,7 @@ PROD_ROWS = [
     plain(np.prod, ZEROS, axis=1),
     plain(np.prod, ZEROS, axis=0),
     plain(np.prod, np.array([0.0, 0.0, 2.0])),
-    row(np.prod, lambda x: np.prod(x), ZEROS[:, :2], 3),
+    row(np.prod, lambda x: np.prod(x), ZEROS[:, :2], order=3),
     plain(np.prod, np.array([3.0])),
     plain(np.prod, EMPTY, axis=0),
     plain(np.prod, M, axis=1, where=MASK),
@@ -169,7 +169,7 @@ RUNNING_ROWS = [
     plain(np.cumprod, T, axis=-2),
     plain(np.cumprod, ZEROS, axis=1),
     plain(np.cumprod, ZEROS),
-    row(np.cumprod, lambda x: np.cumprod(x), np.array([2.0, 0.0, 3.0, 0.0, 1.5]), 3),
+    row(np.cumprod, lambda x: np.cumprod(x), np.array([2.0, 0.0, 3.0, 0.0, 1.5]), order=3),
     plain(np.cumprod, ZM, axis=1),
     plain(np.cumprod, F32, axis=1),
     plain(np.cumprod, normal(1)),
