@@ -74,7 +74,7 @@ is `loss.source`.""",
     "Another path through the `if` is another specialization.",
     ">>>",
     """loss(np.zeros(3), X, y, 0.0)
-[s.guards for s in loss.specializations]""",
+len(loss.specializations)""",
     "It is a function too, and runs on its own.",
     ">>>",
     """newest = loss.specializations[-1]

@@ -14,7 +14,7 @@ import numpy as np
 from . import tree
 from .capture.arrays import Traced, is_value, plain
 from .capture.hooks import Capture, entered, leaks
-from .capture.recorder import ARRAYS, TRACED, Handle, alias, live, recording
+from .capture.recorder import ARRAYS, TRACED, Handle, alias, capturing, live, recording
 from .errors import ArgumentError, ArrayTypeError, NoDerivativeError, place
 from .specialize import cache
 
@@ -140,7 +140,9 @@ def trace_run(
     named = dict(kwargs)
     run = Run(function, recorder)
     chosen = [locate(function, parameters, a, args, named) for a in argnums]
-    outermost = not live.recorders
+    outermost = not capturing()
+    if outermost:
+        leaks.begin()
     try:
         by_key: dict[Any, Argument] = {}
         for i, value in enumerate(values):
@@ -150,11 +152,18 @@ def trace_run(
         run.arguments = [by_key[key] for key in chosen]
         run.sources = tuple([h for a in run.arguments for h in a.traced()])
         with recording(recorder):
-            run.out = (entered(function) or function)(*values, **named)
+            run.out = unswept((entered(function) or function)(*values, **named))
         return run
     finally:
-        if outermost:
+        if outermost and not live.recorders:  # what a tape records goes on being traced
             leaks.sweep()
+
+
+def unswept(out: Any) -> Any:
+    """Return a result in containers of its own, which keep their traced values."""
+    if type(out) in TRACED or not tree.is_container(out):
+        return out
+    return tree.tree_map(lambda leaf: leaf, out)
 
 
 def locate(

@@ -104,7 +104,7 @@ def stopped(x: Any) -> Any:
     return x
 
 
-RULES[stopped] = Rule("nograd")
+RULES[stopped] = Rule("cut")
 
 
 def grad_hook(x: Any, function: Callable[[Any], Any]) -> Any:

@@ -93,6 +93,7 @@ class Reverse:
         self.active: set[Var] = set()
         self.replaced: dict[Step, Step] = {}
         self.once = False
+        self.unit: int | None = None
         self.taken: dict[int, Any] = {}  # by id of a cotangent: where it is no structural zero
 
     def run(
@@ -126,6 +127,7 @@ class Reverse:
         for i, target in enumerate(targets):
             if seeds is None:
                 g = ones_of(target)
+                self.unit = g.id if len(targets) == 1 else None
             else:
                 g = Traced(seeds[i])
                 entered.append(self.recorder.enter(g, "seed", "seed" if i == 0 else f"seed_{i}"))
@@ -143,7 +145,17 @@ class Reverse:
 
     def put(self, var: Var, g: Any) -> None:
         self.cotangents[var] = g
-        self.bars[self.recorder.known[g.id]] = var
+        bar = self.recorder.known[g.id]
+        if bar not in self.values:  # a forward value can be a cotangent too, and keeps its name
+            self.bars[bar] = var
+
+    def times(self, g: Any, part: Any) -> Any:
+        """Return ``g * part``; 1, -1 and the unit seed stand for themselves."""
+        if type(part) is int and part in (1, -1):
+            return g if part == 1 else -g
+        if g.id == self.unit and type(part) in TRACED and part.dtype == g.dtype:
+            return part if part.shape == g.shape else g * part
+        return g * part
 
     def handle(self, var: Var) -> Traced:
         """Return the forward variable as rules see it: Python floats as NumPy scalars."""
@@ -194,7 +206,7 @@ class Reverse:
         for operand, part in zip(step.args, parts, strict=True):
             if type(operand) is Var and operand in self.active and part is not None:
                 mask = part != 0 if step.function in CHOOSING else taken
-                self.contribute(operand, times(g, part), mask)
+                self.contribute(operand, self.times(g, part), mask)
 
     def walk_vjp(self, step: Call, rule: Rule) -> None:
         assert rule.body is not None
@@ -292,7 +304,7 @@ def active_variables(steps: Iterable[Step], sources: Iterable[Var]) -> set[Var]:
 
 def is_nograd(step: Step) -> bool:
     rule = rule_of(step.function) if type(step) is Call else None
-    return rule is not None and rule.kind == "nograd"
+    return rule is not None and rule.kind in ("nograd", "cut")
 
 
 # Values that were not taken -----------------------------------------------------------------------
@@ -335,13 +347,6 @@ def ones_of(var: Var) -> Traced:
     if var.kind == "array":
         return runtime.ones(var.shape, var.dtype)
     return do(var.dtype.type, (1.0,))
-
-
-def times(g: Any, part: Any) -> Any:
-    """Return ``g * part``; the parts 1 and -1 stand for themselves."""
-    if type(part) is int and part in (1, -1):
-        return g if part == 1 else -g
-    return g * part
 
 
 def fitted(g: Any, var: Var) -> Any:

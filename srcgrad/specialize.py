@@ -130,7 +130,8 @@ class Program:
         self.places = tuple(
             None if v is None else self.outputs[outputs.index(v)] for v in self.results
         )
-        known = {i.var for i in forward.inputs} | {v for s in steps for v in s.outs}
+        inputs = [i.var for i in forward.inputs]
+        known = dict.fromkeys([*inputs, *(v for s in steps for v in s.outs)])
         backward = [s for s in self.joint.steps if not all(v in known for v in s.outs)]
         self.lifted = adjoint.lifted
         self.trace, self.saved = backward_half(backward, self.outputs, known, lifted + seeds)
@@ -164,12 +165,11 @@ def _numbered(name: str, i: int) -> str:
 
 
 def backward_half(
-    steps: list[Step], outputs: tuple[Var, ...], known: set[Var], seeds: tuple[Input, ...]
+    steps: list[Step], outputs: tuple[Var, ...], known: dict[Var, None], seeds: tuple[Input, ...]
 ) -> tuple[Trace, tuple[Var, ...]]:
     """Return the backward steps as a trace, and the forward variables that it reads."""
-    read = dict.fromkeys(v for s in steps for v in s.reads() if v in known)
-    read.update(dict.fromkeys(v for v in outputs if v in known))
-    saved = tuple(read)
+    read = {v for s in steps for v in s.reads()} | set(outputs)
+    saved = tuple(v for v in known if v in read)
     inputs = tuple(Input(v, "saved") for v in saved)
     return Trace(inputs + seeds, tuple(steps), outputs), saved
 
@@ -178,9 +178,15 @@ def depends(steps: tuple[Step, ...], targets: tuple[Var, ...], source: Var) -> b
     """Tell whether a target depends on `source`, through floats."""
     reached = {source}
     for step in steps:
-        if any(v in reached for v in step.reads()):
+        if any(v in reached for v in step.reads()) and not is_cut(step):
             reached.update(v for v in step.outs if v.dtype.kind in "fcO")
     return any(t in reached for t in targets)
+
+
+def is_cut(step: Step) -> bool:
+    """Tell whether a step is the user's `stop_gradient`."""
+    rule = rule_of(step.function) if type(step) is Call else None
+    return rule is not None and rule.kind == "cut"
 
 
 class Gradient:

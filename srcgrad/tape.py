@@ -153,7 +153,7 @@ class Variable(Traced):
         return new.astype(own.dtype, copy=False)
 
     def replace(self, new: np.ndarray) -> Variable:
-        self.value = new
+        self.value = np.asarray(new)
         self.id = Traced(None).id
         self._snapshot = None
         return self

@@ -8,7 +8,8 @@ from typing import Any
 from .emit import Program as Emitted
 from .emit import emit
 from .load import load
-from .trace import Input, Trace, Var
+from .naming import operation, place
+from .trace import Call, Input, Trace, Var
 
 
 def joint_text(
@@ -41,9 +42,27 @@ def load_adjoint(program: Any) -> tuple[str, Callable[..., Any]]:
     returns = places[0] if len(places) == 1 else places
     header = ["srcgrad: the backward half, of the values that the forward run kept"]
     outputs = tuple(dict.fromkeys(program.outputs))
-    trace = Trace(program.trace.inputs, program.trace.steps, outputs)
+    trace = Trace(named(program), program.trace.steps, outputs)
     text = emit(Emitted("adjoint", trace, returns, frozenset(), program.bars, header=header))
     return text.source, load(text, "adjoint")
+
+
+def named(program: Any) -> tuple[Input, ...]:
+    """Return the inputs of the backward half, called as in the forward half."""
+    made_by = {v: s for s in program.forward.steps for v in s.outs}
+    names = {i.var: i.name for i in program.forward.inputs}
+    return tuple(
+        Input(i.var, i.kind, names.get(i.var) or i.name or name_of_result(made_by.get(i.var)))
+        for i in program.trace.inputs
+    )
+
+
+def name_of_result(step: Any) -> str | None:
+    """Return the user's name of what a step gives, else that of the operation."""
+    if type(step) is not Call:
+        return None
+    found = place(step.origin)
+    return (found.target if found else None) or operation(step.function)
 
 
 def table(inputs: tuple[Input, ...], sources: tuple[Var, ...]) -> list[str]:

@@ -388,11 +388,7 @@ def convert(kind: Function, t: Handle) -> Any:
         )
     if recorded(t):
         if stores(sys._getframe(2)):
-            raise ConversionError(
-                f"out[...] = y would store a recorded value into a plain array and lose its "
-                f"gradient, in {place()}. Collect the parts in a list and join them with "
-                "np.stack or np.concatenate."
-            )
+            raise stored()
         warnings.warn(
             f"a recorded value became a plain {kind.__name__} in {place()}: no gradient flows "
             "through it",
@@ -408,6 +404,14 @@ def left(way: Function, t: Any) -> None:
     if type(t) in TRACED:
         for recorder in live.recorders:
             recorder.guard(way, t, None)
+
+
+def stored() -> ConversionError:
+    """Return the error for ``out[i] = y`` of a recorded `y` into a plain array."""
+    return ConversionError(
+        f"out[...] = y would store a recorded value into a plain array and lose its gradient, in "
+        f"{place()}. Collect the parts in a list and join them: np.stack or np.concatenate."
+    )
 
 
 def stores(frame: FrameType) -> bool:

@@ -7,8 +7,11 @@ their turn), arrays that are read from outside, and stores into objects that out
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
+import sys
+import threading
 import types
 from collections import deque
 from collections.abc import Iterator
@@ -18,7 +21,17 @@ import numpy as np
 
 from ..rules.table import CREATION, load_rules, rule_of
 from . import instrument
-from .arrays import Traced, do, holds_traced, is_value, plain, record
+from .arrays import (
+    Traced,
+    capturing,
+    do,
+    holds_traced,
+    is_value,
+    plain,
+    record,
+    recorded,
+    stored,
+)
 from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, live
 
 OUTSIDE = frozenset({list, dict, set, deque})
@@ -73,95 +86,123 @@ def iterate(iterable: Any) -> Any:
 # Stores into what outlives the run ----------------------------------------------------------------
 
 
-class Leaks:
-    """The places in the user's objects where traced values were put during the runs of a thread.
+class _Leaks(threading.local):
+    """The places in the user's objects where traced values were put during a run of this thread.
 
-    They stand there while a function is traced, so that what is read back has its gradient, and
-    are replaced by plain values when the outermost run ends.
+    They stand there while a function is traced, so that what is read back has its gradient. When
+    the outermost run ends they are replaced by plain values; what was traced before the run (a
+    constant, a variable, a value of a tape) stays what it is.
     """
 
     def __init__(self) -> None:
-        self.places: list[tuple[str, Any, Any]] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Note that a run begins."""
+        self.places: list[tuple[Function, Any, Any]] = []
+        self.since = Handle(None).id
+        self.seen: set[int] = set()
+
+    def add(self, sweep: Function, holder: Any, key: Any = None) -> None:
+        if capturing():
+            self.places.append((sweep, holder, key))
 
     def sweep(self) -> None:
         """Put plain values in all the places."""
-        places, self.places = self.places, []
-        for kind, holder, key in places:
-            _SWEEPS[kind](holder, key)
+        for sweep, holder, key in self.places:
+            sweep(holder, key)
+        self.begin()
+
+    def settled(self, value: Any) -> Any:
+        """Return what stands for a stored value after the run; containers change in place."""
+        t = type(value)
+        if t is Traced:
+            return value.value if value.id >= self.since else value
+        if t is tuple:
+            items = tuple(map(self.settled, value))
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        if t in OUTSIDE and id(value) not in self.seen:
+            self.seen.add(id(value))
+            _IN_PLACE[t](value)
+        return value
 
 
-leaks = Leaks()
+leaks = _Leaks()
+
+
+def _settle_list(holder: Any) -> None:
+    for i, value in enumerate(holder):
+        new = leaks.settled(value)
+        if new is not value:
+            holder[i] = new
+
+
+def _settle_dict(holder: Any) -> None:
+    for key, value in list(holder.items()):
+        new = leaks.settled(value)
+        if new is not value:
+            holder[key] = new
+
+
+def _settle_set(holder: Any) -> None:
+    traced = [v for v in holder if type(v) in TRACED]
+    holder.difference_update(traced)
+    holder.update(map(leaks.settled, traced))
+
+
+_IN_PLACE = {list: _settle_list, deque: _settle_list, dict: _settle_dict, set: _settle_set}
 
 
 def _sweep_attribute(holder: Any, name: str) -> None:
     value = getattr(holder, name, None)
-    if holds_traced(value):
-        setattr(holder, name, plain(value))
+    new = leaks.settled(value)
+    if new is not value:
+        setattr(holder, name, new)
 
 
 def _sweep_items(holder: Any, _: Any) -> None:
-    if type(holder) is dict:
-        for key, value in holder.items():
-            if holds_traced(value):
-                holder[key] = plain(value)
-    elif type(holder) in (list, deque):
-        for i, value in enumerate(holder):
-            if holds_traced(value):
-                holder[i] = plain(value)
-    elif type(holder) is set:
-        traced = [v for v in holder if type(v) in TRACED]
-        holder.difference_update(traced)
-        holder.update(map(plain, traced))
+    leaks.settled(holder)
 
 
 def _sweep_item(holder: Any, key: Any) -> None:
-    if type(holder) in OUTSIDE:
-        _sweep_items(holder, None)
-    elif holds_traced(holder[key]):
-        holder[key] = plain(holder[key])
+    with contextlib.suppress(LookupError):  # it may be gone by now
+        value = holder[key]
+        new = leaks.settled(value)
+        if new is not value:
+            holder[key] = new
 
 
 def _sweep_cells(function: Any, _: Any) -> None:
     for cell in function.__closure__ or ():
-        value = getattr(cell, "cell_contents", None) if cell != types.CellType() else None
-        if holds_traced(value):
-            cell.cell_contents = plain(value)
-
-
-def _sweep_globals(names: dict[str, Any], _: Any) -> None:
-    for name, value in names.items():
-        if holds_traced(value):
-            names[name] = plain(value)
-
-
-_SWEEPS = {
-    "attribute": _sweep_attribute,
-    "items": _sweep_items,
-    "item": _sweep_item,
-    "cells": _sweep_cells,
-    "globals": _sweep_globals,
-}
+        with contextlib.suppress(ValueError):  # an empty cell
+            value = cell.cell_contents
+            new = leaks.settled(value)
+            if new is not value:
+                cell.cell_contents = new
 
 
 def store_attribute(value: Any, holder: Any, name: str) -> None:
     """Report ``holder.name = value``."""
     setattr(holder, name, value)
     if holds_traced(value):
-        leaks.places.append(("attribute", holder, name))
+        leaks.add(_sweep_attribute, holder, name)
 
 
 def store_item(value: Any, holder: Any, key: Any) -> None:
     """Report ``holder[key] = value``."""
+    traced = holds_traced(value)
+    if traced and type(holder) is np.ndarray and any(map(recorded, traced_in(value))):
+        raise stored()
     holder[key] = value
-    if holds_traced(value) and type(holder) not in TRACED:
-        leaks.places.append(("item", holder, key))
+    if traced and type(holder) not in TRACED:
+        leaks.add(_sweep_items if type(holder) in OUTSIDE else _sweep_item, holder, key)
 
 
 def leave(value: Any) -> Any:
     """Report a store to a global or nonlocal name."""
     if holds_traced(value):
-        frame = __import__("sys")._getframe(1)
-        leaks.places.append(("globals", frame.f_globals, None))
+        frame = sys._getframe(1)
+        leaks.add(_sweep_items, frame.f_globals)
     return value
 
 
@@ -254,7 +295,7 @@ def entered(function: Any) -> Any:
         return None
     twin = instrument.instrument(function, THIS)
     if twin is not None and function.__closure__:
-        leaks.places.append(("cells", function, None))
+        leaks.add(_sweep_cells, function)
     return twin
 
 
@@ -277,7 +318,7 @@ def _call_object(function: Any, args: Any, kwargs: Any) -> Any:
 def _call_builtin(function: Any, args: Any, kwargs: Any) -> Any:
     holder = function.__self__
     if type(holder) in OUTSIDE and holds_traced(args, kwargs):
-        leaks.places.append(("items", holder, None))
+        leaks.add(_sweep_items, holder)
     elif _is_numerical(function) and holds_traced(args, kwargs):
         return do(function, args, kwargs)
     return _outcome(function, args, kwargs, function(*args, **kwargs))

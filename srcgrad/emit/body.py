@@ -141,7 +141,7 @@ class Body:
             chosen.add(var)
             excess -= gain[var]
         for var in parts:
-            if var in chosen:
+            if var in chosen and var in self.waiting:  # the first one may have opened a half
                 self.write_down(var)
         return bool(chosen)
 

@@ -123,6 +123,9 @@ def _loop(body: Body, step: Loop) -> None:
     if len(body.page.lines) == before:
         body.page.put("pass")
     body.page.indent -= 1
+    if step.reverse:  # what the passes stacked stands in the order of the stacks' items
+        for name in filter(None, lists):
+            body.put(f"{name}.reverse()", step.origin)
     for out, var in zip(step.outs_carried, carried, strict=True):
         body.call(out, body.named[var], out in plan.bases)
         body.plan = plan

@@ -69,6 +69,9 @@ class Algebra:
 
     def run(self) -> Trace:
         for step in self.trace.steps:
+            if not self.derivatives.isdisjoint(step.reads()):
+                self.derivatives.update(step.outs)
+            self._enter(step)
             step = renamed(step, self.new)
             if isinstance(step, Call) and type(step.out) is Var:
                 self._call(step)
@@ -96,10 +99,7 @@ class Algebra:
 
     def _other(self, step: Step) -> None:
         """Take over a step that is no call; enter its inner traces."""
-        self._enter(step)
         self.steps.append(inner(step, lambda trace: algebra(trace, (), self.derivatives)))
-        if not self.derivatives.isdisjoint(step.reads()):
-            self.derivatives.update(step.outs)
 
     def _enter(self, step: Step) -> None:
         """Note which inputs of inner traces are derivatives."""

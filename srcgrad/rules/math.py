@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .table import defvjp, nograd, partials, rule_of
+from .table import RULES, defvjp, nograd, partials
 from .ufuncs import is_literal, or_inf
 
 TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
@@ -22,7 +22,7 @@ UFUNCS = {
     math.copysign: np.copysign, math.fmod: np.fmod,
     math.degrees: np.degrees, math.radians: np.radians,
 }  # fmt: skip
-partials({function: rule_of(ufunc).body for function, ufunc in UFUNCS.items()})
+partials({function: RULES[ufunc].body for function, ufunc in UFUNCS.items()})
 
 
 def _log(out, x, base=None):

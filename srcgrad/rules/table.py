@@ -27,7 +27,8 @@ class Rule:
     kind : str
         "partials": `body(out, *operands)` gives one partial derivative per operand;
         "vjp": `body(g, out, *arguments)` gives one cotangent per argument;
-        "nograd": the derivative is zero wherever there is one.
+        "nograd": the derivative is zero wherever there is one;
+        "cut": there is none by the user's word, and what lies behind it is not connected.
     body : callable or None
         The formula.
     strict : bool

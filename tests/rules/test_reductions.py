@@ -196,7 +196,9 @@ DIFFERENCE_ROWS = [
     plain(np.diff, ZM),
     plain(np.diff, F32, axis=1),
     row(np.diff, lambda x, p: np.diff(x, prepend=p) ** 2, V, ZERO_D),
-    row(np.diff, lambda x, p, q: np.diff(x, axis=0, prepend=p, append=q) ** 2, M, 0.5, normal(2, 4)),
+    row(
+        np.diff, lambda x, p, q: np.diff(x, axis=0, prepend=p, append=q) ** 2, M, 0.5, normal(2, 4)
+    ),
     row(np.diff, lambda x, q: np.diff(x, 2, append=q) ** 2, V, normal(2)),
     plain(np.trapezoid, V),
     plain(np.trapezoid, T, axis=1, dx=0.5),

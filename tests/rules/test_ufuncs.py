@@ -211,6 +211,11 @@ def gradient(f, *args):
     return srcgrad.grad(lambda *args: np.sum(np.real(f(*args))), argnums)(*map(np.array, args))
 
 
+def edge_table(names, edges):
+    """Parametrize a test with `edges`, each with its title in front."""
+    return pytest.mark.parametrize(names, [e[1:] for e in edges], ids=[e[0] for e in edges])
+
+
 EDGES = [
     ("abs at 0", np.abs, ([0.0, -0.0, 2.0],), ([0, 0, 1],)),
     ("abs at 0j", np.abs, ([0j, 3 + 4j],), ([0, 0.6 + 0.8j],)),
@@ -261,7 +266,9 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize(("f", "args", "expected"), [e[1:] for e in EDGES], ids=[e[0] for e in EDGES])
+@pytest.mark.parametrize(
+    ("f", "args", "expected"), [e[1:] for e in EDGES], ids=[e[0] for e in EDGES]
+)
 def test_edge(f, args, expected):
     for found, value in zip(gradient(f, *args), expected, strict=True):
         np.testing.assert_allclose(found, value, rtol=1e-12)
@@ -289,14 +296,17 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(("f", "x", "expected"), [e[1:] for e in SECOND], ids=[e[0] for e in SECOND])
+@pytest.mark.parametrize(
+    ("f", "x", "expected"), [e[1:] for e in SECOND], ids=[e[0] for e in SECOND]
+)
 def test_second_derivative_at_an_edge(f, x, expected):
     found = srcgrad.grad(srcgrad.grad(lambda x: f(x) + 0 * x * x))(x)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+fix = pytest.param(np.fix, marks=pytest.mark.filterwarnings("ignore:numpy.fix:DeprecationWarning"))
 STEPS = [
-    *(np.floor, np.ceil, np.trunc, np.fix, np.rint, np.round, np.around, np.sign, np.spacing),
+    *(np.floor, np.ceil, np.trunc, fix, np.rint, np.round, np.around, np.sign, np.spacing),
     *(lambda x: x // 0.7, lambda x: np.heaviside(x, 0.5), lambda x: x > 0, np.argsort),
     *(lambda x: np.count_nonzero(x), np.isfinite, lambda x: np.searchsorted(np.sort(x), 0.1)),
 ]
