@@ -321,10 +321,13 @@ def returned(value: Any) -> Any:
 
 
 def finished(value: Any, source: Handle) -> Any:
-    """Return a cotangent as the public gradient: conjugated, 0-d where the argument is."""
-    kind = getattr(value, "dtype", np.dtype(float)).kind
-    if kind == "c":
+    """Return a cotangent as the public gradient: conjugated, 0-d where the argument is, in its
+    byte order."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and dtype.kind == "c":
         value = np.conj(value)
+    if type(value) is np.ndarray and type(source.value) is np.ndarray and dtype != source.value.dtype:
+        value = value.astype(source.value.dtype)
     if type(source.value) is np.ndarray and source.value.ndim == 0:
         if type(value) in TRACED:
             return value if type(value.value) is np.ndarray else do(np.asarray, (value,))

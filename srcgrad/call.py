@@ -13,7 +13,7 @@ import numpy as np
 
 from . import tree
 from .capture.arrays import Traced, is_value, plain
-from .capture.hooks import Capture, entered, leaks
+from .capture.hooks import Capture, call, leaks
 from .capture.recorder import ARRAYS, TRACED, Handle, alias, capturing, live, recording
 from .errors import ArgumentError, ArrayTypeError, NoDerivativeError, place
 from .specialize import cache
@@ -152,7 +152,7 @@ def trace_run(
         run.arguments = [by_key[key] for key in chosen]
         run.sources = tuple([h for a in run.arguments for h in a.traced()])
         with recording(recorder):
-            run.out = unswept((entered(function) or function)(*values, **named))
+            run.out = unswept(call(function, *values, **named))
         return run
     finally:
         if outermost and not live.recorders:  # what a tape records goes on being traced

@@ -7,6 +7,7 @@ from typing import Any
 
 from .capture.recorder import Handle
 from .differentiate import at
+from .specialize import is_cut
 from .trace import Call, Guard, Step, Var
 
 
@@ -20,7 +21,16 @@ def reason(tape: Any, targets: list[Handle], source: Handle) -> str:
     steps = [n.step for n in recorder.node.path() if n.step is not None]
     made_by = {v: s for s in steps for v in s.outs}
     var = known[handles[0].id]
-    left = questions(steps, var)
+    reached = reached_from(steps, var)
+    between = reached & needed_by(steps, [known[t.id] for t in targets if t.id in known])
+    cuts = [at(s) for s in steps if is_cut(s) and any(v in between for v in s.outs)]
+    if cuts:
+        return f"stop_gradient lies between source and target{cuts[0]}"
+    if any(t.dtype.kind in "biu" for t in targets):
+        return "the target is an int or a bool, which has no derivative: compute with floats"
+    if any(v.dtype.kind in "biu" for v in between):
+        return "integers or comparisons lie between source and target: compute with floats"
+    left = places_left(steps, reached)
     if left:
         return (
             f"a value that depends on the source left the record as a plain number: {left}. "
@@ -28,10 +38,6 @@ def reason(tape: Any, targets: list[Handle], source: Handle) -> str:
         )
     if all(t.id not in known for t in targets):
         return unknown_target(tape, targets, source)
-    if any(t.dtype.kind in "biu" for t in targets):
-        return "the target is an int or a bool, which has no derivative: compute with floats"
-    if integers_between(steps, var):
-        return "integers or comparisons lie between source and target: compute with floats"
     if is_slice(made_by.get(var)):
         return (
             "the source is a fresh slice, which the target was not computed from: "
@@ -61,25 +67,31 @@ def unknown_target(tape: Any, targets: list[Handle], source: Handle) -> str:
     return "the target does not depend on anything that was watched"
 
 
-def questions(steps: list[Step], source: Var) -> str:
-    """Say where a value that depends on `source` became a plain number."""
-    reached = {source}
-    places = []
-    for step in steps:
-        if any(v in reached for v in step.reads()):
-            reached.update(step.outs)
-            if type(step) is Guard and step.value is None:
-                places.append(f"{step.observe.__name__}(){at(step)}")
-    return "; ".join(places)
-
-
-def integers_between(steps: list[Step], source: Var) -> bool:
-    """Tell whether a value that depends on `source` is an int or a bool."""
+def reached_from(steps: list[Step], source: Var) -> set[Var]:
+    """Return the variables that depend on `source`."""
     reached = {source}
     for step in steps:
         if any(v in reached for v in step.reads()):
             reached.update(step.outs)
-    return any(v.dtype.kind in "biu" for v in reached)
+    return reached
+
+
+def needed_by(steps: list[Step], targets: list[Var]) -> set[Var]:
+    """Return the variables that `targets` depend on."""
+    needed = set(targets)
+    for step in reversed(steps):
+        if any(v in needed for v in step.outs):
+            needed.update(step.reads())
+    return needed
+
+
+def places_left(steps: list[Step], reached: set[Var]) -> str:
+    """Say where a value that depends on the source became a plain number."""
+    return "; ".join(
+        f"{step.observe.__name__}(){at(step)}"
+        for step in steps
+        if type(step) is Guard and step.value is None and step.var in reached
+    )
 
 
 def is_slice(step: Step | None) -> bool:

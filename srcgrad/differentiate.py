@@ -204,7 +204,9 @@ class Reverse:
         parts = rule.body(out, *operands)
         parts = parts if type(parts) is tuple else (parts,)
         for operand, part in zip(step.args, parts, strict=True):
-            if type(operand) is Var and operand in self.active and part is not None:
+            if type(operand) is not Var:
+                self.refuse_active(operand, step)
+            elif operand in self.active and part is not None:
                 mask = part != 0 if step.function in CHOOSING else taken
                 self.contribute(operand, self.times(g, part), mask)
 
@@ -223,7 +225,9 @@ class Reverse:
         result = rule.body(g, out, *values, **named)
         parts = result if type(result) is tuple else (result,)
         operands = [*spread, *(arguments.get(n) for n in rule_names(rule.body)[len(spread) :])]
-        for operand, part in zip(operands, parts):
+        for operand in operands[len(parts) :]:
+            self.refuse_active(operand, step)
+        for operand, part in zip(operands, parts, strict=False):
             for var, cotangent in self.pairs(operand, part, step):
                 if rule.strict:
                     refuse_shape(cotangent, var, step)
@@ -279,6 +283,17 @@ class Reverse:
         elif type(operand) is dict and type(part) is dict:
             for key, o in operand.items():
                 yield from self.pairs(o, part.get(key), step)
+        else:
+            self.refuse_active(operand, step)
+
+    def refuse_active(self, operand: Any, step: Call) -> None:
+        """Raise for an argument that gets no cotangent though the gradient flows into it."""
+        if any(v in self.active for v in variables(operand)):
+            raise NoDerivativeError(
+                f"the rule of {function_name(step.function)} gives no cotangent for an argument "
+                f"that is differentiated{at(step)}. Leave that argument constant, or state a rule "
+                f"with srcgrad.defvjp."
+            )
 
 
 NUMPY_SCALARS: dict[str, Any] = {"float": np.float64, "complex": np.complex128, "bool": np.bool_}

@@ -854,7 +854,7 @@ def test_a_method_of_a_variable_reads_it(name):
 
 def test_arrays_pickle_and_copy():
     x, v = constant([1.0, 2.0]), Variable([1.0, 2.0], name="w", trainable=False)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)).numpy(), x.numpy())
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)), x.numpy())
     for w in (pickle.loads(pickle.dumps(v)), copy.deepcopy(v)):
         assert type(w) is Variable and w is not v
         assert (w.name, w.trainable, w.numpy().tolist()) == ("w", False, [1.0, 2.0])
@@ -1006,9 +1006,11 @@ def left_by_numpy(t, x):
     return constant(x.numpy()) * 2.0, x
 
 
-def left_by_item(t, x):
+def left_by_assign(t, x):
     t.watch(x)
-    return constant(x.item()) * 2.0, x
+    v = Variable(0.0)
+    v.assign(x)
+    return v * 2.0, x
 
 
 def cut_by_stop_gradient(t, x):
@@ -1026,7 +1028,7 @@ REASONS = [
     (not_computed_from, "not computed from the source"),
     (left_as_float, r"float\(\).*test_tape\.py:\d+"),
     (left_by_numpy, r"numpy\(\).*test_tape\.py:\d+"),
-    (left_by_item, r"test_tape\.py:\d+"),
+    (left_by_assign, r"assign\(\).*test_tape\.py:\d+"),
     (cut_by_stop_gradient, r"stop_gradient.*test_tape\.py:\d+"),
 ]
 
@@ -1452,8 +1454,9 @@ def test_a_recorded_value_stored_into_a_plain_array():
     x, out = constant(2.0), np.zeros(3)
     with GradientTape() as t:
         t.watch(x)
-        with pytest.raises(TypeError, match=r"test_tape\.py:\d+"):
+        with pytest.raises(ValueError) as info:  # NumPy's own, for which ours is the cause
             out[0] = x * x
+        assert "np.stack" in str(info.value.__cause__)
         with pytest.raises(TypeError, match=r"test_tape\.py:\d+"):
             out[:] = np.stack([x, x, x])
     assert out.tolist() == [0.0, 0.0, 0.0]

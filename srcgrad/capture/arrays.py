@@ -196,6 +196,7 @@ class Traced(Handle):
         out = kwargs.get("out")
         if method == "at" or (out is not None and any(o is not None for o in out)):
             refuse_write(f"np.{ufunc.__name__}{'.at' if method == 'at' else '(out=...)'}")
+        args = tuple(map(joined, args))
         if method == "__call__":
             return record(ufunc, args, kwargs, ufunc(*plain(args), **plain(kwargs)))
         return do(*ufunc_method(ufunc, method, args, kwargs))
@@ -454,6 +455,7 @@ UNARY: dict[str, np.ufunc] = {
 
 def binary(python: Function, ufunc: np.ufunc, a: Any, b: Any) -> Any:
     """Do ``a <op> b``: with Python's meaning on two Python numbers, NumPy's otherwise."""
+    a, b = joined(a), joined(b)
     va = a.value if type(a) in TRACED else a
     vb = b.value if type(b) in TRACED else b
     ta, tb = type(va), type(vb)
@@ -462,6 +464,13 @@ def binary(python: Function, ufunc: np.ufunc, a: Any, b: Any) -> Any:
     if ta in PYTHON_TYPES and tb in PYTHON_TYPES:
         return record_number(python, (a, b), python(va, vb))
     return record(ufunc, (a, b), {}, python(va, vb))
+
+
+def joined(a: Any) -> Any:
+    """Return a list of traced values as one array; anything else as it is."""
+    if (type(a) is list or type(a) is tuple) and holds_traced(a):
+        return do(np.array, (a,))
+    return a
 
 
 def operand_type(t: type, value: Any) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from ..rules.table import CREATION, load_rules, rule_of
 from . import instrument
 from .arrays import (
+    joined,
     Traced,
     capturing,
     do,
@@ -225,6 +226,10 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _call_builtin(function, args, kwargs)
     if instrument.is_user_object(function):
         return _call_object(function, args, kwargs)
+    if t is DISPATCHED:
+        args = args if function in JOINING else tuple(map(joined, args))
+    elif _is_numerical(t) and holds_traced(args, kwargs):
+        return do(function, args, kwargs)
     return _outcome(function, args, kwargs, function(*args, **kwargs))
 
 
@@ -236,6 +241,7 @@ def _handler(function: Any, t: type) -> Any:
 
 
 def _call_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    args = tuple(map(joined, args))
     if kwargs:
         return _outcome(function, args, kwargs, function(*args, **kwargs))
     for a in args:
@@ -365,6 +371,19 @@ def _with_callback(function: Any, args: Any, kwargs: Any) -> Any:
 
 def _partial(function: Any, args: Any, kwargs: Any) -> Any:
     return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+
+
+# NumPy's own functions, and those of them that look for traced values in a sequence themselves; the
+# others make one array of it.
+DISPATCHED = type(np.sum)
+JOINING = {
+    function
+    for name in (
+        "concatenate stack vstack hstack dstack column_stack block select choose einsum meshgrid "
+        "broadcast_arrays lexsort ix_ piecewise"
+    ).split()
+    if (function := getattr(np, name))
+} | {np.linalg.multi_dot}
 
 
 def _handlers() -> dict[Any, Any]:
