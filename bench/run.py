@@ -1,9 +1,10 @@
 """Time value_and_grad against hand-written gradients and other libraries, in one run.
 
-    python -m bench.run [program ...] [--rounds 15] [--jax]
+    python -m bench.run [program ...] [--rounds 21] [--jax]
 
-All contenders of a program take turns, round after round; the figure of each is the median of its
-rounds, divided by that of the hand-written gradient. One thread.
+All contenders of a program take turns, round after round. A figure is the median, over the rounds,
+of a contender's time divided by that of the hand-written gradient in the same round. One thread;
+times are CPU times, which another process on the machine disturbs less.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import numpy as np
 import srcgrad
 from bench import hand, programs
 
-ROUND = 0.01  # seconds that one contender's turn takes, at least
+TURN = 0.01  # seconds that a contender's turn takes, at least
 
 
 # What is timed ------------------------------------------------------------------------------------
@@ -156,18 +157,18 @@ def parts(gradient):
 
 
 def seconds(function, number):
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(number):
         function()
-    return (time.perf_counter() - start) / number
+    return (time.process_time() - start) / number
 
 
-def medians(functions, rounds):
-    """Return the median time per call of each, from turns that are interleaved."""
+def timings(functions, rounds):
+    """Return each contender's time per call, in each round."""
     numbers = {}
     for column, function in functions.items():
         function()
-        numbers[column] = max(1, round(ROUND / max(seconds(function, 2), 1e-7)))
+        numbers[column] = max(1, round(TURN / max(seconds(function, 3), 1e-7)))
     times = {column: [] for column in functions}
     gc.collect()
     gc.disable()
@@ -179,7 +180,12 @@ def medians(functions, rounds):
                 times[column].append(seconds(functions[column], numbers[column]))
     finally:
         gc.enable()
-    return {column: statistics.median(t) for column, t in times.items()}
+    return times
+
+
+def ratio(times, column, base):
+    """Return the median over the rounds of one contender's time over another's."""
+    return statistics.median(a / b for a, b in zip(times[column], times[base], strict=True))
 
 
 def import_times(rounds=7):
@@ -216,34 +222,39 @@ def machine():
     return f"{cpu}, {os.cpu_count()} cores, one used; {', '.join(versions)}"
 
 
+COLUMNS = ("srcgrad", "tape", "text", "autograd", "jax")
+
+
 def show(rows):
     """Print the ratios of all programs, and their geometric means."""
-    columns = [
-        c
-        for c in ("srcgrad", "tape", "text", "autograd", "jax")
-        if any(c in r for r in rows.values())
-    ]
-    print(
-        f"| {'program':<20} | {'hand, us':>9} | "
-        + " | ".join(f"{c:>8}" for c in columns)
-        + " | srcgrad / autograd |"
-    )
+    columns = [c for c in COLUMNS if any(c in times for times in rows.values())]
+    head = " | ".join(f"{c:>8}" for c in columns)
+    print(f"| {'program':<20} | {'hand, us':>9} | {head} | srcgrad / autograd |")
     print("| --- | ---: | " + "---: | " * len(columns) + "---: |")
-    for name, row in rows.items():
-        cells = [f"{row[c] / row['hand']:8.2f}" if c in row else " " * 8 for c in columns]
-        peer = f"{row['srcgrad'] / row['autograd']:.2f}" if "autograd" in row else ""
-        print(f"| {name:<20} | {1e6 * row['hand']:9.1f} | {' | '.join(cells)} | {peer:>18} |")
-    print("geometric mean: " + ", ".join(f"{c} {mean_ratio(rows, c):.2f}" for c in columns))
+    for name, times in rows.items():
+        cells = " | ".join(cell(times, c, "hand", 8) for c in columns)
+        hand_time = 1e6 * statistics.median(times["hand"])
+        print(
+            f"| {name:<20} | {hand_time:9.1f} | {cells} | {cell(times, 'srcgrad', 'autograd', 18)} |"
+        )
+    means = [f"{c} {mean_ratio(rows, c):.2f}" for c in columns]
+    print(f"geometric mean: {', '.join(means)}")
+
+
+def cell(times, column, base, width):
+    there = column in times and base in times
+    return f"{ratio(times, column, base):{width}.2f}" if there else " " * width
 
 
 def mean_ratio(rows, column):
-    return statistics.geometric_mean([r[column] / r["hand"] for r in rows.values() if column in r])
+    there = [times for times in rows.values() if column in times]
+    return statistics.geometric_mean([ratio(times, column, "hand") for times in there])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="program", help="default: all")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--jax", action="store_true", help="also jax.jit, where it is installed")
     options = parser.parse_args()
     rows = {}
@@ -251,7 +262,7 @@ def main():
         if not options.names or name in options.names:
             functions = contenders(name, args, argnums, options.jax)
             check(name, functions)
-            rows[name] = medians(functions, options.rounds)
+            rows[name] = timings(functions, options.rounds)
     print("value_and_grad per call, in multiples of a hand-written gradient")
     print("(srcgrad: traced at each call; tape: on a GradientTape; text: the generated source)")
     show(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import warnings
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +21,9 @@ from .call import (
     running,
     trace_run,
 )
-from .capture.arrays import Traced, do, is_value, plain
+from .capture.arrays import TRACEABLE_KINDS, Traced, do, is_value, plain
 from .capture.recorder import ARRAYS, TRACED, Handle, live
-from .errors import CotangentError, OutputError, UnconnectedGradientWarning, place
+from .errors import CotangentError, OutputError, UnconnectedGradientWarning, place, warn
 from .specialize import Gradient, Specialization, differentiate
 
 Argnums = int | str | tuple[int | str, ...]
@@ -166,9 +166,8 @@ class Plan:
         self.function = function
         self.kind = kind
         self.single = type(argnums) is not tuple
-        self.argnums: tuple[int | str, ...] = argnums if type(argnums) is tuple else (argnums,)  # type: ignore[assignment]
-        if not all(isinstance(a, (int, str)) for a in self.argnums):
-            raise TypeError(f"argnums is an int, a name or a tuple of them, not {argnums!r}.")
+        given = argnums if type(argnums) is tuple else (argnums,)
+        self.argnums = tuple(map(argnum, given))
         self.has_aux = has_aux
         self.parameters = Parameters(function)
         self.specializations: dict[Any, Specialization] = {}
@@ -284,11 +283,10 @@ class Plan:
         return argument.rebuild({}, zeros_like)
 
     def warn(self, argument: Argument) -> None:
-        warnings.warn(
+        warn(
             f"the output of {name_of(self.function)} does not depend on {argument.name!r}: "
             "its gradient is zero",
             UnconnectedGradientWarning,
-            stacklevel=5,
         )
 
     def packed(self, value: Any, aux: Any, result: Any) -> Any:
@@ -296,6 +294,15 @@ class Plan:
             value = returned(value)
             return ((value, plain_tree(aux)) if self.has_aux else value), result
         return (result, plain_tree(aux)) if self.has_aux else result
+
+
+def argnum(given: Any) -> int | str:
+    """Return what names one argument; raise where it is no int and no name."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"argnums is an int, a name or a tuple of them, not {given!r}.")
+    return operator.index(given)
 
 
 def full_name(function: Any) -> str:
@@ -323,8 +330,8 @@ def returned(value: Any) -> Any:
 def finished(value: Any, source: Handle) -> Any:
     """Return a cotangent as the public gradient: conjugated, 0-d where the argument is, in its
     byte order."""
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and dtype.kind == "c":
+    dtype = value.dtype if type(value) in TRACED else np.result_type(value)
+    if dtype.kind == "c":  # 1j * np.float64(1.0) is a Python complex
         value = np.conj(value)
     if type(value) is np.ndarray and type(source.value) is np.ndarray and dtype != source.value.dtype:
         value = value.astype(source.value.dtype)
@@ -337,9 +344,7 @@ def finished(value: Any, source: Handle) -> Any:
 
 def zeros_like(leaf: Handle) -> Any:
     value = leaf.value
-    if issubclass(type(value), ARRAYS):
-        return np.zeros_like(value) if type(value) is np.ndarray else value.dtype.type(0)
-    return type(value)(0.0)
+    return np.zeros_like(value) if type(value) is np.ndarray else np.result_type(value).type(0)
 
 
 # vjp ----------------------------------------------------------------------------------------------
@@ -416,14 +421,15 @@ def _pull(run: Run, outs: list[Any], structure: Any, node: Any, cotangent: Any) 
 
 def seeds_of(outs: list[Any], structure: Any, cotangent: Any) -> list[Any]:
     """Return a cotangent's leaves as seeds, one per output leaf, checked."""
-    if structure is None:
+    if structure is None and not tree.is_container(plain(cotangent)):
         leaves = [cotangent]
     else:
         leaves, given = tree.flatten(cotangent)
         if given != structure:
+            expected = "*" if structure is None else tree.described(structure)
             raise CotangentError(
-                f"the cotangent has the structure {given}, the output {structure}. "
-                "Give one of the output's structure; None stands for zero."
+                f"the cotangent has the structure {tree.described(given)}, the output "
+                f"{expected}. Give one of the output's structure; None stands for zero."
             )
     return [None if c is None else seed(o, c) for o, c in zip(outs, leaves, strict=True)]
 
@@ -437,8 +443,10 @@ def seed(out: Any, cotangent: Any, what: str = "the cotangent", of: str = "outpu
             f"{what} has shape {np.shape(given)}, the {of} {np.shape(value)}. "
             f"Give one of the {of}'s shape."
         )
-    dtype = np.result_type(value)
-    if np.result_type(given).kind == "c" and dtype.kind != "c":
+    dtype, kind = np.result_type(value), np.asarray(given).dtype.kind
+    if kind not in TRACEABLE_KINDS:
+        raise CotangentError(f"{what} is a {type(given).__name__}, the {of} {dtype}. Give numbers.")
+    if kind == "c" and dtype.kind != "c":
         raise CotangentError(f"{what} is complex, the {of} real. Give a real one: np.real(...).")
     if type(cotangent) in TRACED and live.recorders:
         return np.conj(cotangent) if cotangent.dtype.kind == "c" else cotangent

@@ -135,7 +135,7 @@ def trace_run(
     copy: bool = False,
 ) -> Run:
     """Run `function` under a recorder and return what happened."""
-    recorder = Capture(cache.root(identity_of(function)))
+    recorder = Capture(cache.root(identity_of(function)), outlives=copy)
     values = list(args)
     named = dict(kwargs)
     run = Run(function, recorder)
@@ -180,9 +180,9 @@ def locate(
     index = int(argnum)
     if index < 0:
         index += max(len(positional), len(args))
-    if index < len(args):
+    if 0 <= index < len(args):
         return index
-    if index < len(positional):
+    if 0 <= index < len(positional):
         name = positional[index]
         return name if name in named else _default(function, parameters, name, named)
     raise TypeError(

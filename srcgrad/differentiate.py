@@ -93,7 +93,6 @@ class Reverse:
         self.active: set[Var] = set()
         self.replaced: dict[Step, Step] = {}
         self.once = False
-        self.unit: int | None = None
         self.taken: dict[int, Any] = {}  # by id of a cotangent: where it is no structural zero
 
     def run(
@@ -127,7 +126,6 @@ class Reverse:
         for i, target in enumerate(targets):
             if seeds is None:
                 g = ones_of(target)
-                self.unit = g.id if len(targets) == 1 else None
             else:
                 g = Traced(seeds[i])
                 entered.append(self.recorder.enter(g, "seed", "seed" if i == 0 else f"seed_{i}"))
@@ -148,14 +146,6 @@ class Reverse:
         bar = self.recorder.known[g.id]
         if bar not in self.values:  # a forward value can be a cotangent too, and keeps its name
             self.bars[bar] = var
-
-    def times(self, g: Any, part: Any) -> Any:
-        """Return ``g * part``; 1, -1 and the unit seed stand for themselves."""
-        if type(part) is int and part in (1, -1):
-            return g if part == 1 else -g
-        if g.id == self.unit and type(part) in TRACED and part.dtype == g.dtype:
-            return part if part.shape == g.shape else g * part
-        return g * part
 
     def handle(self, var: Var) -> Traced:
         """Return the forward variable as rules see it: Python floats as NumPy scalars."""
@@ -208,7 +198,7 @@ class Reverse:
                 self.refuse_active(operand, step)
             elif operand in self.active and part is not None:
                 mask = part != 0 if step.function in CHOOSING else taken
-                self.contribute(operand, self.times(g, part), mask)
+                self.contribute(operand, times(g, part), mask)
 
     def walk_vjp(self, step: Call, rule: Rule) -> None:
         assert rule.body is not None
@@ -364,6 +354,13 @@ def ones_of(var: Var) -> Traced:
     return do(var.dtype.type, (1.0,))
 
 
+def times(g: Any, part: Any) -> Any:
+    """Return ``g * part``; the parts 1 and -1 stand for themselves."""
+    if type(part) is int and part in (1, -1):
+        return g if part == 1 else -g
+    return g * part
+
+
 def fitted(g: Any, var: Var) -> Any:
     """Return `g` summed down (or broadcast up) to the shape of `var`, in its dtype."""
     g = real_of(g, var)
@@ -390,11 +387,13 @@ def summed(g: Any, shape: tuple[int, ...]) -> Any:
     if g.ndim < len(shape):
         return np.broadcast_to(g, shape)
     extra = g.ndim - len(shape)
+    if not shape:
+        return np.sum(g)
     if extra == 1 and shape == g.shape[1:]:
         return np.sum(g, axis=0)
     inner = [i for i, n in enumerate(shape, extra) if n == 1 and g.shape[i] != 1]
     if not inner:
-        g = np.sum(g, axis=tuple(range(extra))) if shape else np.sum(g)
+        g = np.sum(g, axis=tuple(range(extra)))
     else:
         g = np.sum(g, axis=(*range(extra), *inner), keepdims=True)
         g = np.reshape(g, shape) if extra else g

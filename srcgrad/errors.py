@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from types import FrameType
 
 import numpy as np
@@ -117,6 +118,23 @@ def user_frame() -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame = frame.f_back
     return frame
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line, once per line by the registry of the user's module."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(message, category, stacklevel=2)
+        return
+    names = frame.f_globals
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        names.get("__name__"),
+        names.setdefault("__warningregistry__", {}),
+    )
 
 
 def place() -> str:

@@ -7,7 +7,6 @@ its adjoint, and runs it.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,6 +27,7 @@ from .errors import (
     UnconnectedGradientWarning,
     UnwatchedError,
     place,
+    warn,
 )
 from .specialize import Gradient, cache, differentiate
 
@@ -500,7 +500,7 @@ class GradientTape:
         text = f"no gradient: {reason(self, targets, wanted)}"
         if mode == "raise":
             raise UnconnectedGradientError(text)
-        warnings.warn(text, UnconnectedGradientWarning, stacklevel=3)
+        warn(text, UnconnectedGradientWarning)
         return None
 
     # Jacobians
@@ -661,8 +661,8 @@ def output_seeds(targets: list[Any], structure: Any, given: Any) -> list[Any] | 
     leaves, shape = tree.flatten(given)
     if shape != structure:
         raise ValueError(
-            f"output_gradients has the structure {shape}, the target {structure}. "
-            "Give one of the target's structure; None stands for ones."
+            f"output_gradients has the structure {tree.described(shape)}, the target "
+            f"{tree.described(structure)}. Give one of the target's structure; None stands for ones."
         )
     return [
         seed(t, np.ones(np.shape(t.value)) if g is None else g, "output_gradients", "target")

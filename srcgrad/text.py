@@ -43,7 +43,9 @@ def load_adjoint(program: Any) -> tuple[str, Callable[..., Any]]:
     header = ["srcgrad: the backward half, of the values that the forward run kept"]
     outputs = tuple(dict.fromkeys(program.outputs))
     trace = Trace(named(program), program.trace.steps, outputs)
-    text = emit(Emitted("adjoint", trace, returns, frozenset(), program.bars, header=header))
+    text = emit(
+        Emitted("adjoint", trace, returns, bars=program.bars, header=header, context=program.forward)
+    )
     return text.source, load(text, "adjoint")
 
 

@@ -46,6 +46,22 @@ def paths(structure: Any) -> list[tuple[Any, ...]]:
     return list(optree.treespec_paths(structure))
 
 
+class _Leaf:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def described(structure: Any) -> str:
+    """Return a structure as people write it.
+
+    Examples
+    --------
+    >>> described(flatten({"a": [1.0, 2.0]})[1])
+    "{'a': [*, *]}"
+    """
+    return repr(unflatten(structure, [_Leaf()] * structure.num_leaves))
+
+
 def register_container(
     cls: type,
     flatten: Callable[[Any], tuple[Iterable[Any], Any]],

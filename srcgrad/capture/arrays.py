@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from opcode import opname
 from types import FrameType
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ConversionError, ConversionWarning, InPlaceError, place
+from ..errors import ConversionError, ConversionWarning, InPlaceError, place, warn
 from ..trace import Function, leaves
 from .recorder import ARRAYS, PYTHON_TYPES, TRACED, Handle, capturing, live
 
@@ -390,11 +389,10 @@ def convert(kind: Function, t: Handle) -> Any:
     if recorded(t):
         if stores(sys._getframe(2)):
             raise stored()
-        warnings.warn(
+        warn(
             f"a recorded value became a plain {kind.__name__} in {place()}: no gradient flows "
             "through it",
             ConversionWarning,
-            stacklevel=3,
         )
         left(kind, t)
     return kind(t.value)
@@ -463,7 +461,8 @@ def binary(python: Function, ufunc: np.ufunc, a: Any, b: Any) -> Any:
         return NotImplemented
     if ta in PYTHON_TYPES and tb in PYTHON_TYPES:
         return record_number(python, (a, b), python(va, vb))
-    return record(ufunc, (a, b), {}, python(va, vb))
+    # `**` is not np.power: x ** 2 is a square, x ** 0.5 a square root.
+    return record(python if ufunc is np.power else ufunc, (a, b), {}, python(va, vb))
 
 
 def joined(a: Any) -> Any:

@@ -42,10 +42,11 @@ LIFTED = frozenset({np.ndarray, np.memmap, float, complex})
 class Capture(Recorder):
     """The recorder of a traced function, and what its run reads and leaves outside."""
 
-    __slots__ = ("loads",)
+    __slots__ = ("loads", "outlives")
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, outlives: bool = False) -> None:
         super().__init__(root)
+        self.outlives = outlives  # the call: what belongs to the user is copied
         self.loads: dict[Any, tuple[Any, Handle]] = {}
 
     def load(self, value: Any, name: str | None) -> Any:
@@ -53,10 +54,17 @@ class Capture(Recorder):
         key = (name, id(value))
         seen = self.loads.get(key)
         if seen is None:
-            handle = Traced(value)
+            handle = self.own(Traced(value))
             seen = self.loads[key] = (value, handle)
             self.enter(handle, "lifted", name)
         return seen[1]
+
+
+    def own(self, handle: Traced) -> Traced:
+        """Let a value from outside be a copy, where the record outlives the call."""
+        if self.outlives and type(handle.value) is np.ndarray:
+            handle.value = handle.value.copy()
+        return handle
 
 
 def current() -> Capture | None:
@@ -283,9 +291,13 @@ def _call_python(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _is_numerical(function: Any) -> bool:
-    """Tell whether a Python function is SciPy's or NumPy's own: it is called on plain values."""
-    root = (getattr(function, "__module__", None) or "").partition(".")[0]
-    return root in ("scipy", "numpy")
+    """Tell whether a function is SciPy's or NumPy's own: it is called on plain values.
+
+    What a function says its module is may be that of one it wraps.
+    """
+    names = getattr(function, "__globals__", None)
+    module = function.__module__ if names is None else names.get("__name__")
+    return (module or "").partition(".")[0] in ("scipy", "numpy")
 
 
 def entered(function: Any) -> Any:

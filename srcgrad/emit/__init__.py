@@ -39,6 +39,8 @@ class Program:
         For each cotangent (tangent) the variable that it belongs to.
     header : list of str
         Comment lines above the imports, without the ``#``.
+    context : Trace, optional
+        The forward half, where it is not part of the trace: cotangents are named after it.
     output : Var, optional
         What is differentiated; by default what is returned first, if that is a forward value.
     """
@@ -50,6 +52,7 @@ class Program:
     bars: Mapping[Var, Var] = field(default_factory=dict)
     dots: Mapping[Var, Var] = field(default_factory=dict)
     header: tuple[str, ...] | list[str] = ()
+    context: Trace | None = None
     output: Var | None = None
 
 
@@ -91,6 +94,8 @@ def emit(program: Program) -> Text:
     page = Page()
     page.indent = 1
     body = Body(page, Names([program.name]), program.forward, program.bars, program.dots)
+    if program.context is not None:
+        body.labels.learn(program.context, forward=True)
     parameters = _parameters(body, program.trace)
     body.has_halves = bool(program.forward) and bool(program.bars)
     body.output = program.output or _output(program)

@@ -178,8 +178,35 @@ def _times_one(a: Algebra, step: Call) -> Result:
     x, y = step.args
     for value, one in ((x, y), (y, x)):
         if a.is_one(one) and (_is_real(step) or value in a.derivatives or one in a.derivatives):
-            return fits(step, value)
+            return fits(step, value) or (_number(step, value) if one in a.derivatives else None)
     return None
+
+
+def _number(step: Call, value: Any) -> Var | None:
+    """Return a Python float that may stand for a NumPy one: the backward half takes them so."""
+    if type(value) is not Var or type(step.out) is not Var or value.kind != "float":
+        return None
+    return value if step.out.kind == "scalar" and step.out.dtype == value.dtype else None
+
+
+def _on_numbers(a: Algebra, step: Call) -> Result:
+    """``np.multiply`` of two Python floats in the backward half, as ``*``: no bit differs."""
+    if step.kwargs or step.out not in a.derivatives or step.function not in PYTHON_TWINS:
+        return None
+    if not all(type(v) is float or (type(v) is Var and v.kind == "float") for v in step.args):
+        return None
+    if type(step.out) is not Var or step.out.dtype != float:
+        return None
+    out = Var("float", step.out.dtype, ())
+    return a.add(Call(PYTHON_TWINS[step.function], step.args, {}, out, step.origin))
+
+
+PYTHON_TWINS: dict[Any, Any] = {
+    np.multiply: operator.mul,
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.negative: operator.neg,
+}
 
 
 def _times_minus_one(a: Algebra, step: Call) -> Result:
@@ -343,4 +370,4 @@ _TABLE: dict[Any, tuple[Rule, ...]] = {
     np.conjugate: (_real,),
     np.ndarray.conj: (_real,),
 }
-_RULES = {id(f): (*rules, *SCALING.get(f, ())) for f, rules in _TABLE.items()}
+_RULES = {id(f): (*rules, *SCALING.get(f, ()), _on_numbers) for f, rules in _TABLE.items()}

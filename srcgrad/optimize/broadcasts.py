@@ -66,8 +66,9 @@ def _source(value: Any, made: dict[Var, Call], function: Any) -> Any:
 
 
 def _numpy_operand(source: Any, value: Var) -> Any:
-    """Return a source that has the dtype of what was made of it."""
-    if type(source) is Var and source.kind in ("array", "scalar") and source.dtype == value.dtype:
+    """Return a source that has the dtype of what was made of it; a Python float is float64."""
+    kinds = ("array", "scalar", "float")
+    if type(source) is Var and source.kind in kinds and source.dtype == value.dtype:
         return source
     return None
 
