@@ -233,10 +233,9 @@ def show(rows):
     print("| --- | ---: | " + "---: | " * len(columns) + "---: |")
     for name, times in rows.items():
         cells = " | ".join(cell(times, c, "hand", 8) for c in columns)
-        hand_time = 1e6 * statistics.median(times["hand"])
-        print(
-            f"| {name:<20} | {hand_time:9.1f} | {cells} | {cell(times, 'srcgrad', 'autograd', 18)} |"
-        )
+        by_hand = 1e6 * statistics.median(times["hand"])
+        peer = cell(times, "srcgrad", "autograd", 18)
+        print(f"| {name:<20} | {by_hand:9.1f} | {cells} | {peer} |")
     means = [f"{c} {mean_ratio(rows, c):.2f}" for c in columns]
     print(f"geometric mean: {', '.join(means)}")
 

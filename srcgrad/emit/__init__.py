@@ -96,6 +96,7 @@ def emit(program: Program) -> Text:
     body = Body(page, Names([program.name]), program.forward, program.bars, program.dots)
     if program.context is not None:
         body.labels.learn(program.context, forward=True)
+        body.labels.titles.update((i.var, i.name) for i in program.context.inputs if i.name)
     parameters = _parameters(body, program.trace)
     body.has_halves = bool(program.forward) and bool(program.bars)
     body.output = program.output or _output(program)

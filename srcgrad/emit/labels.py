@@ -27,6 +27,7 @@ class Labels:
         self.named = named  # the names that values have got so far
         self.made: dict[Var, Step] = {}
         self.hints: dict[Var, Var] = {}  # a variable that is called like another one
+        self.titles: dict[Var, str] = {}  # names of what stands in another text
         self._places: dict[Origin, Place | None] = {}
 
     def learn(self, trace: Trace, forward: bool) -> None:
@@ -57,7 +58,7 @@ class Labels:
         for table, ending in ((self.bars, "bar"), (self.dots, "dot")):
             if var in table:
                 return f"{self.of(table[var])}_{ending}"
-        target = self.target(var)
+        target = self.titles.get(var) or self.target(var)
         if target is None and var in self.hints:
             return self.of(self.hints[var])
         return target or self._by_operation(self.made.get(var))

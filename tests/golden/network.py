@@ -28,6 +28,6 @@ import numpy as np
 def adjoint(w2, x, hidden, subtract):
     matmul_bar = 2 * subtract / 10                           # programs.py:77
     matmul_bar_1 = matmul_bar @ w2.T * (1 - hidden * hidden)  # programs.py:75
-    value_bar = np.sum(matmul_bar_1, axis=0)
-    value_bar_1 = np.sum(matmul_bar, axis=0)                 # programs.py:76
-    return value_bar, value_bar_1, x.T @ matmul_bar_1, hidden.T @ matmul_bar
+    b1_bar = np.sum(matmul_bar_1, axis=0)
+    b2_bar = np.sum(matmul_bar, axis=0)                      # programs.py:76
+    return b1_bar, b2_bar, x.T @ matmul_bar_1, hidden.T @ matmul_bar

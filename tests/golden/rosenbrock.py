@@ -23,9 +23,9 @@ import numpy as np
 
 
 def adjoint(part, subtract, subtract_1):
-    value_bar = np.zeros(6)                                  # programs.py:98
-    value_bar[:-1] = -2 * subtract_1
+    x_bar = np.zeros(6)                                      # programs.py:98
+    x_bar[:-1] = -2 * subtract_1
     part_bar = 200.0 * subtract
-    value_bar[:-1] -= part_bar * (2 * part)
-    value_bar[1:] += part_bar
-    return value_bar
+    x_bar[:-1] -= part_bar * (2 * part)
+    x_bar[1:] += part_bar
+    return x_bar
