@@ -14,6 +14,7 @@ from .call import (
     Argument,
     Parameters,
     Run,
+    cited,
     is_active,
     name_of,
     plain_tree,
@@ -22,7 +23,7 @@ from .call import (
     trace_run,
 )
 from .capture.arrays import TRACEABLE_KINDS, Traced, do, is_value, plain
-from .capture.recorder import ARRAYS, TRACED, Handle, live
+from .capture.recorder import TRACED, Handle, live
 from .errors import CotangentError, OutputError, UnconnectedGradientWarning, place, warn
 from .specialize import Gradient, Specialization, differentiate
 
@@ -213,16 +214,16 @@ class Plan:
             return out, None
         if not (type(out) is tuple and len(out) == 2):
             raise OutputError(
-                f"{name_of(self.function)} with has_aux=True must return (value, aux), "
-                f"not a {type(out).__name__}."
+                f"{cited(self.function)} gave a {type(out).__name__}, and has_aux=True means "
+                "(value, aux). Return both, or leave has_aux out."
             )
         return out
 
     def target(self, out: Any) -> Handle | None:
         """Return the traced output; raise where it cannot be differentiated."""
-        name = name_of(self.function)
+        name = cited(self.function)
         if out is None:
-            raise OutputError(f"{name} returned None. Let it return its value: is there a return?")
+            raise no_output(self.function)
         if type(out) not in TRACED and not is_value(out) and type(out) is not int:
             hint = " Use has_aux=True for extra results." if isinstance(out, tuple) else ""
             raise OutputError(
@@ -301,7 +302,9 @@ def argnum(given: Any) -> int | str:
     if isinstance(given, str):
         return given
     if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"argnums is an int, a name or a tuple of them, not {given!r}.")
+        raise TypeError(
+            f"argnums is an int, a name or a tuple of them, not {given!r}, in {place()}."
+        )
     return operator.index(given)
 
 
@@ -328,12 +331,18 @@ def returned(value: Any) -> Any:
 
 
 def finished(value: Any, source: Handle) -> Any:
-    """Return a cotangent as the public gradient: conjugated, 0-d where the argument is, in its
-    byte order."""
+    """Return a cotangent as the public gradient.
+
+    It is conjugated, 0-d where the argument is, and in the byte order of the argument.
+    """
     dtype = value.dtype if type(value) in TRACED else np.result_type(value)
     if dtype.kind == "c":  # 1j * np.float64(1.0) is a Python complex
         value = np.conj(value)
-    if type(value) is np.ndarray and type(source.value) is np.ndarray and dtype != source.value.dtype:
+    if (
+        type(value) is np.ndarray
+        and type(source.value) is np.ndarray
+        and dtype != source.value.dtype
+    ):
         value = value.astype(source.value.dtype)
     if type(source.value) is np.ndarray and source.value.ndim == 0:
         if type(value) in TRACED:
@@ -393,10 +402,17 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., tuple[
     return tree.unflatten(structure, [returned(o) for o in outs]), pull
 
 
+def no_output(function: Any) -> OutputError:
+    return OutputError(
+        f"{cited(function)} returned None, which has no gradient. "
+        "Let it return its value (is there a return?)."
+    )
+
+
 def outputs(out: Any, f: Any) -> tuple[list[Any], Any]:
     """Return the leaves of an output and its structure (None for a leaf)."""
     if out is None:
-        raise OutputError(f"{name_of(f)} returned None. Let it return its value.")
+        raise no_output(f)
     if type(out) in TRACED or not tree.is_container(out):
         return [out], None
     return tree.flatten(out)
@@ -429,25 +445,30 @@ def seeds_of(outs: list[Any], structure: Any, cotangent: Any) -> list[Any]:
             expected = "*" if structure is None else tree.described(structure)
             raise CotangentError(
                 f"the cotangent has the structure {tree.described(given)}, the output "
-                f"{expected}. Give one of the output's structure; None stands for zero."
+                f"{expected}, in {place()}. "
+                "Give one of the output's structure; None stands for zero."
             )
     return [None if c is None else seed(o, c) for o, c in zip(outs, leaves, strict=True)]
 
 
 def seed(out: Any, cotangent: Any, what: str = "the cotangent", of: str = "output") -> Any:
-    """Return a cotangent in the shape and dtype of an output, conjugated for the bilinear pairing."""
+    """Return a cotangent in the shape and dtype of an output, conjugated for the pairing."""
     value = out.value if type(out) in TRACED else out
     given = plain(cotangent)
     if np.shape(given) != np.shape(value):
         raise CotangentError(
-            f"{what} has shape {np.shape(given)}, the {of} {np.shape(value)}. "
+            f"{what} has shape {np.shape(given)}, the {of} {np.shape(value)}, in {place()}. "
             f"Give one of the {of}'s shape."
         )
     dtype, kind = np.result_type(value), np.asarray(given).dtype.kind
     if kind not in TRACEABLE_KINDS:
-        raise CotangentError(f"{what} is a {type(given).__name__}, the {of} {dtype}. Give numbers.")
+        raise CotangentError(
+            f"{what} is a {type(given).__name__}, the {of} {dtype}, in {place()}. Give numbers."
+        )
     if kind == "c" and dtype.kind != "c":
-        raise CotangentError(f"{what} is complex, the {of} real. Give a real one: np.real(...).")
+        raise CotangentError(
+            f"{what} is complex, the {of} real, in {place()}. Give a real one: np.real(...)."
+        )
     if type(cotangent) in TRACED and live.recorders:
         return np.conj(cotangent) if cotangent.dtype.kind == "c" else cotangent
     given = np.conj(np.asarray(given)).astype(dtype)

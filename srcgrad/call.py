@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ def identity_of(function: Any) -> Any:
     code = getattr(function, "__code__", None)
     if code is not None:
         return getattr(function, "__srcgrad_identity__", code)
-    method = getattr(type(function), "__call__", None)
+    method = getattr(type(function), "__call__", None)  # noqa: B004  (wanted for its code)
     return getattr(method, "__code__", function)
 
 
@@ -59,19 +60,30 @@ def refuse_function(function: Any) -> None:
     """Raise where there is nothing to differentiate: no callable, a coroutine, a generator."""
     if not callable(function):
         raise TypeError(
-            f"{function!r} is not callable. Give the function itself: grad(f), not grad(f(x))."
+            f"{function!r} is not callable, in {place()}. "
+            "Give the function itself: grad(f), not grad(f(x))."
         )
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"{function.__name__} is async and cannot be differentiated. Use def.")
+        raise TypeError(
+            f"{cited(function)} is async and cannot be differentiated. Define it with def alone."
+        )
     if inspect.isgeneratorfunction(function):
         raise TypeError(
-            f"{function.__name__} is a generator and has no value to differentiate. "
+            f"{cited(function)} is a generator and has no value to differentiate. "
             "Return a value, such as a list or a sum."
         )
 
 
 def name_of(function: Any) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
+
+
+def cited(function: Any) -> str:
+    """Return a function's name with its place: ``loss (train.py:11)``."""
+    code = getattr(getattr(function, "func", function), "__code__", None)
+    if code is None:
+        return name_of(function)
+    return f"{name_of(function)} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
 
 
 # Running ------------------------------------------------------------------------------------------
@@ -103,7 +115,7 @@ class Argument:
     def rebuild(self, results: dict[int, Any], otherwise: Callable[[Any], Any]) -> Any:
         """Return the argument's structure with a result per leaf; None where there is no float."""
         leaves = [
-            results.get(leaf.id, None) if type(leaf) in TRACED and is_active(leaf.value) else None
+            results.get(leaf.id) if type(leaf) in TRACED and is_active(leaf.value) else None
             for leaf in self.leaves
         ]
         leaves = [
@@ -186,8 +198,8 @@ def locate(
         name = positional[index]
         return name if name in named else _default(function, parameters, name, named)
     raise TypeError(
-        f"argnums names argument {argnum} of {name_of(function)}, which was given "
-        f"{len(args)} arguments. Arguments count from 0."
+        f"argnums names argument {argnum} of {cited(function)}, which was given {len(args)} "
+        f"arguments in {place()}. Arguments count from 0."
     )
 
 
@@ -195,8 +207,8 @@ def _default(function: Any, parameters: Parameters, name: str, named: dict[str, 
     if name not in parameters.defaults:
         known = ", ".join(parameters.names)
         raise TypeError(
-            f"argnums names {name!r}, which {name_of(function)} was not given; "
-            f"its parameters are ({known})."
+            f"argnums names {name!r}, which {cited(function)} was not given in {place()}. "
+            f"Its parameters are ({known})."
         )
     named[name] = parameters.defaults[name]
     return name
@@ -214,9 +226,7 @@ def enter(
     return tree.unflatten(argument.structure, argument.leaves)
 
 
-def enter_argument(
-    recorder: Capture, name: str, given: Any, copy: bool, function: Any
-) -> Argument:
+def enter_argument(recorder: Capture, name: str, given: Any, copy: bool, function: Any) -> Argument:
     """Make the leaves of a differentiated argument inputs of the trace, each a fresh variable."""
     given_type = type(given)
     if given_type in TRACED or given_type in FLOATS or issubclass(type(given), ARRAYS):
@@ -249,15 +259,18 @@ def is_traceable(value: Any) -> bool:
     return type(value) in FLOATS or issubclass(type(value), ARRAYS)
 
 
-def checked_array(value: Any, name: str) -> Any:
-    if issubclass(type(value), np.ndarray) and type(value) not in (np.ndarray, np.memmap):
+def checked_array(value: Any, name: str, what: str = "argument") -> Any:
+    """Return an array; raise for one of a subclass or of objects."""
+    if not issubclass(type(value), np.ndarray):
+        return value
+    if type(value) not in (np.ndarray, np.memmap):
         raise ArrayTypeError(
-            f"argument {name!r} is a {type(value).__name__}, whose operations have rules of their "
-            f"own. Pass a plain array: np.asarray({name})."
+            f"{what} {name!r} is a {type(value).__name__}, whose operations have rules of their "
+            f"own, in {place()}. Pass a plain array: np.asarray({name})."
         )
-    if issubclass(type(value), np.ndarray) and value.dtype.hasobject:
+    if value.dtype.hasobject:
         raise ArrayTypeError(
-            f"argument {name!r} is an array of dtype object. Make it an array of numbers: "
+            f"{what} {name!r} is an array of dtype object, in {place()}. Make it one of numbers: "
             f"{name}.astype(float)."
         )
     return value
@@ -276,8 +289,10 @@ _leaf_names: dict[Any, list[str]] = {}
 
 
 def leaf_names(name: str, structure: Any) -> list[str]:
-    """Return a name for each leaf of a container: ``params['w']`` is w, ``layers[0][1]`` is
-    layers_0_1."""
+    """Return a name for each leaf of a container.
+
+    ``params['w']`` is w, ``layers[0][1]`` is layers_0_1.
+    """
     key = (name, structure)
     if key not in _leaf_names:
         found: list[str] = []
@@ -297,7 +312,7 @@ def leaf_name(name: str, path: tuple[Any, ...], full: bool = False) -> str:
 
 
 def not_differentiable(name: str, given: Any, function: Any) -> ArgumentError:
-    what = f"argument {name!r} of {name_of(function)}"
+    what = f"argument {name!r} of {cited(function)}"
     if given is None:
         return ArgumentError(f"{what} is None, in {place()}. Pass an array or a float.")
     if type(given) in (int, bool):

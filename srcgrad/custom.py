@@ -8,16 +8,18 @@ of `custom_vjp`, `custom_gradient` and `grad_hook` see the public, conjugated co
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from . import tree
-from .capture.arrays import Traced, do, holds_traced, plain
+from .call import cited, name_of
+from .capture.arrays import Traced, do, holds_traced, is_value
 from .capture.hooks import entered
 from .capture.recorder import TRACED, live
-from .errors import CotangentError, NoDerivativeError
+from .errors import CotangentError, NoDerivativeError, OutputError, place
 from .rules.table import RULES, Rule
 
 # Opaque steps and their rules ---------------------------------------------------------------------
@@ -110,7 +112,8 @@ RULES[stopped] = Rule("cut")
 def grad_hook(x: Any, function: Callable[[Any], Any]) -> Any:
     """Return `x`; on the way back its cotangent becomes ``function(cotangent)``.
 
-    The function runs at every backward pass, so it may print or clip.
+    The function runs at every backward pass, so it may print or clip. Where it gives None, the
+    cotangent stays as it is.
 
     Examples
     --------
@@ -130,7 +133,8 @@ def hooked(x: Any, function: Any) -> Any:
 
 
 def _hooked_vjp(g: Any, out: Any, x: Any, function: Any) -> Any:
-    return conj(user_call(unboxed(function), conj(g)))
+    edited = user_call(unboxed(function), conj(g))
+    return g if edited is None else conj_any(edited)
 
 
 RULES[hooked] = Rule("vjp", _hooked_vjp, strict=True, once=True)
@@ -182,29 +186,41 @@ class custom_vjp:
         self.bwd: Callable[..., Any] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
-        """State the forward function, which keeps residuals, and the backward function."""
+        """State the two functions that make up the rule.
+
+        Parameters
+        ----------
+        fwd : callable
+            ``fwd(*args)`` gives ``(output, residuals)``; the residuals are any nest of values that
+            `bwd` needs.
+        bwd : callable
+            ``bwd(residuals, g)`` gives a tuple with one cotangent per argument, each of the
+            argument's structure and shapes (None: zero). `g` looks like the output.
+        """
         self.fwd, self.bwd = fwd, bwd
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not live.recorders or not holds_traced(args, kwargs):
+        if not live.recorders or not nest_holds_traced(args, kwargs):
             return self.function(*args, **kwargs)
         if self.fwd is None or self.bwd is None:
             raise NoDerivativeError(
-                f"{self.function.__name__} is a custom_vjp without a rule. "
+                f"{cited(self.function)} is a custom_vjp without a rule, in {place()}. "
                 f"Say {self.function.__name__}.defvjp(fwd, bwd)."
             )
         args = _positional(self.function, args, kwargs)
-        out, residuals = user_call(self.fwd, *args)
-        kept, structure = tree.flatten(residuals)
+        result = user_call(self.fwd, *args)
+        if type(result) is not tuple or len(result) != 2:
+            raise OutputError(
+                f"the forward function of {self.function.__name__} gave a "
+                f"{type(result).__name__}, in {place()}. Let it return (output, residuals)."
+            )
         bwd = self.bwd
-
-        def pull(g: Any, kept: list[Any]) -> Any:
-            return user_call(bwd, tree.unflatten(structure, kept), g)
-
-        return _custom_step(out, args, kept, pull, self.function.__name__)
+        return _custom_step(
+            result[0], args, result[1], lambda kept, g: user_call(bwd, kept, g), name_of(self)
+        )
 
 
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -229,13 +245,14 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not live.recorders or not holds_traced(args, kwargs):
+        if not live.recorders or not nest_holds_traced(args, kwargs):
             return function(*args, **kwargs)[0]
         args = _positional(function, args, kwargs)
         out, backward = user_call(function, *args)
-        return _custom_step(out, args, [], lambda g, _: user_call(backward, *_listed(g)), name)
+        return _custom_step(
+            out, args, None, lambda _, g: user_call(backward, *_listed(g)), name_of(function)
+        )
 
-    name = getattr(function, "__name__", "custom_gradient")
     return call
 
 
@@ -243,28 +260,55 @@ def _listed(g: Any) -> Any:
     return g if type(g) is tuple else (g,)
 
 
-def _positional(function: Any, args: Any, kwargs: Any) -> Any:
-    if not kwargs:
-        return args
-    import inspect
+def nest_holds_traced(*nests: Any) -> bool:
+    """Tell whether a traced value stands in a nested container, of whatever class."""
+    return any(type(leaf) in TRACED for leaf in tree.flatten(nests)[0])
 
-    bound = inspect.signature(function).bind(*args, **kwargs)
+
+def _positional(function: Any, args: Any, kwargs: Any) -> Any:
+    """Return all arguments by position, with the defaults: what a rule of the user's takes."""
+    bound = signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.args
 
 
-def _custom_step(out: Any, args: Any, kept: list[Any], pull: Any, name: str) -> Any:
+@functools.lru_cache(maxsize=1024)
+def signature(function: Any) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+class Nest:
+    """A nested container whose numbers stand in a step, and all else beside it."""
+
+    def __init__(self, nest: Any) -> None:
+        self.leaves, self.structure = tree.flatten(nest)
+        self.places = [
+            i for i, leaf in enumerate(self.leaves) if type(leaf) in TRACED or is_value(leaf)
+        ]
+        self.values = [self.leaves[i] for i in self.places]
+        for i in self.places:
+            self.leaves[i] = None
+
+    def filled(self, values: Iterable[Any]) -> Any:
+        """Return the container with `values` in the places of its numbers."""
+        leaves = list(self.leaves)
+        for i, value in zip(self.places, values, strict=True):
+            leaves[i] = value
+        return tree.unflatten(self.structure, leaves)
+
+
+def _custom_step(out: Any, args: Any, residuals: Any, pull: Any, name: str) -> Any:
     """Record a step that is `out` itself; its cotangent goes to `args` by `pull` alone."""
-    flat, structure = tree.flatten(args)
-    several = isinstance(out, (tuple, list))
-    outs = tuple(out) if several else (out,)
-    call = boxed((pull, structure, len(flat), name))
-    result = record_custom(several, (outs, flat, kept, call))
-    return type(out)(result) if several else result
-
-
-def record_custom(several: bool, args: tuple[Any, ...]) -> Any:
-    return do(custom_outputs if several else custom_output, args)
+    results, given, kept = Nest(out), Nest(args), Nest(residuals)
+    if not results.values:
+        return out
+    call = boxed((pull, results, given, kept, name))
+    several = len(results.values) > 1
+    step = custom_outputs if several else custom_output
+    made = do(step, (results.values, given.values, kept.values, call))
+    for nest in (results, given, kept):
+        nest.values = []  # they stand in the step; no value is kept alive by two
+    return results.filled(made if several else (made,))
 
 
 def custom_output(outs: Any, flat: Any, kept: Any, call: Any) -> Any:
@@ -278,33 +322,48 @@ def custom_outputs(outs: Any, flat: Any, kept: Any, call: Any) -> Any:
 
 
 def _custom_vjp(g: Any, out: Any, outs: Any, flat: Any, kept: Any, call: Any) -> Any:
-    pull, structure, n, name = unboxed(call)
-    if type(g) is tuple:
-        g = tuple(np.zeros_like(o) if c is None else conj(c) for c, o in zip(g, out, strict=True))
-    else:
-        g = conj(g)
-    result = pull(g, kept)
-    args = tree.unflatten(structure, flat)
-    given = tuple(result) if type(result) in (tuple, list) else (result,)
-    if len(given) != len(args):
+    pull, results, given, residuals, name = unboxed(call)
+    gs = g if type(g) is tuple else (g,)
+    filled = [np.zeros_like(o) if c is None else conj(c) for c, o in zip(gs, outs, strict=True)]
+    found = pull(residuals.filled(kept), results.filled(filled))
+    return None, cotangents(found, given, flat, name), None, None
+
+
+def cotangents(found: Any, given: Nest, flat: Any, name: str) -> list[Any]:
+    """Return what a backward function gave, one cotangent per number among the arguments."""
+    args = given.filled(flat)
+    single_list = len(args) == 1 and type(args[0]) is list
+    listed = type(found) is tuple or (type(found) is list and not single_list)
+    parts = tuple(found) if listed else (found,)
+    if len(parts) != len(args):
         raise CotangentError(
-            f"the backward function of {name} gave {len(given)} cotangents for {len(args)} "
-            "arguments. Give a tuple with one for each (None: zero)."
+            f"the backward function of {name} gave {len(parts)} cotangents for {len(args)} "
+            f"arguments, in {place()}. Give a tuple with one for each (None: zero)."
         )
-    parts: list[Any] = []
-    for arg, part in zip(args, given, strict=True):
-        leaves, shape = tree.flatten(arg)
-        parts += [None] * len(leaves) if part is None else tree.flatten(part)[0]
-    return None, [conj_any(p) for p in parts], None, None
+    leaves = [
+        leaf for arg, part in zip(args, parts, strict=True) for leaf in spread(arg, part, name)
+    ]
+    return [conj_any(leaves[i]) for i in given.places]
+
+
+def spread(arg: Any, part: Any, name: str) -> list[Any]:
+    """Return the cotangent of an argument leaf by leaf."""
+    leaves, structure = tree.flatten(arg)
+    if part is None:
+        return [None] * len(leaves)
+    found, shape = tree.flatten(part)
+    if shape != structure:
+        raise CotangentError(
+            f"the backward function of {name} gave a cotangent of the structure "
+            f"{tree.described(shape)} for an argument of {tree.described(structure)}, in "
+            f"{place()}. Give one of the argument's structure (None: zero)."
+        )
+    return found
 
 
 def conj_any(part: Any) -> Any:
-    if part is None or type(part) not in TRACED:
-        return None if part is None else np.conj(part)
-    return conj(part)
+    return conj(part) if part is None or type(part) in TRACED else np.conj(part)
 
 
 for _step in (custom_output, custom_outputs):
     RULES[_step] = Rule("vjp", _custom_vjp, strict=True, once=True)
-
-__all__ = ["plain"]

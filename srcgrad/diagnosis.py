@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from .capture.recorder import Handle
 from .differentiate import at
 from .specialize import is_cut
@@ -26,7 +28,7 @@ def reason(tape: Any, targets: list[Handle], source: Handle) -> str:
     cuts = [at(s) for s in steps if is_cut(s) and any(v in between for v in s.outs)]
     if cuts:
         return f"stop_gradient lies between source and target{cuts[0]}"
-    if any(t.dtype.kind in "biu" for t in targets):
+    if any(np.result_type(t.value).kind in "biu" for t in targets):
         return "the target is an int or a bool, which has no derivative: compute with floats"
     if any(v.dtype.kind in "biu" for v in between):
         return "integers or comparisons lie between source and target: compute with floats"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Self
 
 import numpy as np
 
 from . import tree
 from .api import finished, seed, zeros_like
-from .call import is_active
+from .call import checked_array, is_active
 from .capture.arrays import Traced, do, left, plain, recorded
 from .capture.recorder import ARRAYS, TRACED, Handle, Node, Recorder, live, pausing
 from .diagnosis import reason
@@ -30,6 +30,7 @@ from .errors import (
     warn,
 )
 from .specialize import Gradient, cache, differentiate
+from .trace import Var
 
 ONCE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
@@ -73,7 +74,7 @@ def new_array(value: Any, dtype: Any = None) -> np.ndarray:
         value = value.value
     elif type(value) in (list, tuple):
         value = plain(value)
-    made = np.array(value, dtype=dtype)
+    made = np.array(checked_array(value, "x", "array"), dtype=dtype)
     if made.dtype.kind not in "fcbiu":
         raise ArgumentError(
             f"an array of dtype {made.dtype} cannot take part in a recorded computation, "
@@ -131,6 +132,20 @@ class Variable(Traced):
     def assign(self, value: Any) -> Variable:
         """Replace the value; shape and dtype stay. Returns the variable.
 
+        Parameters
+        ----------
+        value : array_like
+            Of the variable's shape; copied.
+
+        Raises
+        ------
+        ValueError
+            The shape is another.
+        ArgumentError
+            The dtype cannot hold the value: complex numbers in a real variable.
+
+        Notes
+        -----
         No gradient flows through an assignment: what is read later is a new value.
         """
         return self.replace(self.fitting(value))
@@ -250,9 +265,12 @@ class GradientTape:
 
     # Recording
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         if self.recording:
-            raise TapeError("Tape is still recording: it cannot be entered twice.")
+            raise TapeError(
+                f"Tape is still recording and cannot be entered twice, in {place()}. "
+                "Make another: GradientTape()."
+            )
         if self.recorder is None:
             self.recorder = self.new_recorder()
             self.used = False
@@ -272,25 +290,47 @@ class GradientTape:
     def start(self) -> None:
         self.recording = True
         self.stopped_at = None
-        live.recorders = (*live.recorders, self.recorder)  # type: ignore[assignment]
+        assert self.recorder is not None
+        live.recorders = (*live.recorders, self.recorder)
 
     def stop(self) -> None:
         self.recording = False
         self.stopped_at = next_id()
         live.recorders = tuple(r for r in live.recorders if r is not self.recorder)
 
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
-        """Do the operations of a block without recording them."""
+    def stop_recording(self) -> AbstractContextManager[None]:
+        """Do the operations of a block without recording them.
+
+        Examples
+        --------
+        >>> from srcgrad import GradientTape, Variable
+        >>> v = Variable(3.0)
+        >>> with GradientTape() as t:
+        ...     y = v * v
+        ...     with t.stop_recording():
+        ...         print("%.1f" % y)
+        9.0
+        """
         self.need_recording("stop_recording")
+        return self.stopped()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
         self.stop()
         try:
             yield
         finally:
-            self.start()
+            if not self.used:  # the one gradient of a plain tape may have been taken meanwhile
+                self.start()
 
     def reset(self) -> None:
-        """Forget what was recorded, and go on."""
+        """Forget what was recorded and what is watched, and go on recording.
+
+        Raises
+        ------
+        TapeError
+            Nothing is being recorded.
+        """
         self.need_recording("reset")
         self.stop()
         self.recorder = self.new_recorder()
@@ -448,13 +488,18 @@ class GradientTape:
         """Return the record; raise where there is none that a gradient can be taken of."""
         if mode not in (None, "none", "zero", "raise"):
             raise ValueError(
-                f"Unknown value for unconnected_gradients: {mode!r}. "
+                f"Unknown value for unconnected_gradients: {mode!r}, in {place()}. "
                 "It is 'none', 'zero' or 'raise'."
             )
         if self.used:
-            raise TapeError(f"{ONCE}. Make it one that can: GradientTape(persistent=True).")
+            raise TapeError(
+                f"{ONCE}; this is the second, in {place()}. "
+                "Make it one that can: GradientTape(persistent=True)."
+            )
         if self.recorder is None:
-            raise TapeError("the tape has recorded nothing: enter it first, `with tape:`.")
+            raise TapeError(
+                f"the tape has recorded nothing, in {place()}. Enter it first: `with tape:`."
+            )
         return self.recorder
 
     def finish(self) -> None:
@@ -488,16 +533,14 @@ class GradientTape:
             f"{watched} Use what watch returns: x = t.watch(x)."
         )
 
-    def missing(
-        self, targets: list[Any], wanted: Any, mode: str | None, shape: Any = None
-    ) -> Any:
+    def missing(self, targets: list[Any], wanted: Any, mode: str | None, shape: Any = None) -> Any:
         """Return what stands for a gradient (or a jacobian of `shape`) that is not there."""
         if mode == "zero":
             zero = zeros_like(wanted)
             return Traced(zero if shape is None else np.zeros(shape, zero.dtype))
         if mode == "none":
             return None
-        text = f"no gradient: {reason(self, targets, wanted)}"
+        text = f"no gradient in {place()}: {reason(self, targets, wanted)}"
         if mode == "raise":
             raise UnconnectedGradientError(text)
         warn(text, UnconnectedGradientWarning)
@@ -505,14 +548,34 @@ class GradientTape:
 
     # Jacobians
 
-    def jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: str | None = None
-    ) -> Any:
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: str | None = None) -> Any:
         """Return the derivative of each element of `target` with respect to each source.
+
+        Parameters
+        ----------
+        target : srcgrad array
+        sources : srcgrad array or Variable, or a nest of them
+        unconnected_gradients : {"none", "zero", "raise"}, optional
+            As in `gradient`.
 
         Returns
         -------
         srcgrad array of shape ``target.shape + source.shape``, in the structure of `sources`.
+
+        Raises
+        ------
+        TapeError, UnwatchedError, UnconnectedGradientError
+            As in `gradient`.
+
+        Examples
+        --------
+        >>> from srcgrad import GradientTape, Variable
+        >>> v = Variable([1.0, 2.0])
+        >>> with GradientTape() as t:
+        ...     y = v * v
+        >>> t.jacobian(y, v)
+        array([[2., 0.],
+               [0., 4.]])
         """
         recorder = self.ready(unconnected_gradients)
         goal = self.leaf(target, "target")
@@ -538,11 +601,33 @@ class GradientTape:
     ) -> Any:
         """Return the jacobian of each row of `target` with respect to the same row of `source`.
 
-        Row i of `target` must depend on row i of `source` alone.
+        Row i of `target` must depend on row i of `source` alone: that is not checked.
+
+        Parameters
+        ----------
+        target : srcgrad array of shape (n, ...)
+        source : srcgrad array or Variable of shape (n, ...)
+        unconnected_gradients : {"none", "zero", "raise"}, optional
+            As in `gradient`.
 
         Returns
         -------
         srcgrad array of shape ``(n, *target.shape[1:], *source.shape[1:])``.
+
+        Raises
+        ------
+        ValueError
+            The first axes of target and source differ.
+
+        Examples
+        --------
+        >>> from srcgrad import GradientTape, Variable
+        >>> v = Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> with GradientTape() as t:
+        ...     y = np.sum(v * v, axis=1)
+        >>> t.batch_jacobian(y, v)
+        array([[2., 4.],
+               [6., 8.]])
         """
         recorder = self.ready(unconnected_gradients)
         goal = self.leaf(target, "target")
@@ -552,7 +637,7 @@ class GradientTape:
         if not a or not b or a[0] != b[0]:
             raise ValueError(
                 f"target.shape[0] and source.shape[0] must be one batch size, not those of {a} "
-                f"and {b}. Use jacobian."
+                f"and {b}, in {place()}. Use jacobian."
             )
         if self.solve(recorder, [goal], [wanted], None)[0] is None:
             result = self.missing([goal], wanted, unconnected_gradients, a + b[1:])
@@ -568,11 +653,33 @@ class GradientTape:
     # Seeing it
 
     def source(self, target: Any, sources: Any) -> str:
-        """Return the recorded run with its backward pass as NumPy source."""
+        """Return the recorded run with its backward pass as NumPy source.
+
+        Parameters
+        ----------
+        target : srcgrad array, or a nest of them
+        sources : srcgrad array or Variable, or a nest of them
+
+        Raises
+        ------
+        TapeError
+            The record is freed: the one gradient of a plain tape is taken.
+
+        Examples
+        --------
+        >>> from srcgrad import GradientTape, Variable
+        >>> w = Variable([1.0, 2.0], name="w")
+        >>> with GradientTape() as t:
+        ...     y = np.sum(np.sin(w))
+        >>> print(t.source(y, w))
+        # srcgrad: gradient of a tape...
+        def tape_gradient(w):
+            return np.cos(w)
+        """
         if self.recorder is None:
             raise TapeError(
-                "the tape has nothing recorded to show: take the source before the gradient, or "
-                "make it persistent."
+                f"the tape has nothing recorded to show, in {place()}. Take the source before the "
+                "gradient, or make it one of persistent=True."
             )
         targets, _ = self.leaves(target, "target")
         wanted, _ = self.leaves(sources, "source")
@@ -587,6 +694,10 @@ class GradientTape:
 
     def explain(self, target: Any, source: Any) -> str:
         """Say why a gradient is None, or that there is one.
+
+        Parameters
+        ----------
+        target, source : srcgrad array
 
         Examples
         --------
@@ -662,7 +773,8 @@ def output_seeds(targets: list[Any], structure: Any, given: Any) -> list[Any] | 
     if shape != structure:
         raise ValueError(
             f"output_gradients has the structure {tree.described(shape)}, the target "
-            f"{tree.described(structure)}. Give one of the target's structure; None stands for ones."
+            f"{tree.described(structure)}, in {place()}. "
+            "Give one of the target's structure; None stands for ones."
         )
     return [
         seed(t, np.ones(np.shape(t.value)) if g is None else g, "output_gradients", "target")

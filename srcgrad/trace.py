@@ -464,8 +464,8 @@ def function_name(function: Function) -> str:
     """
     name = getattr(function, "__name__", type(function).__name__)
     module = getattr(function, "__module__", None) or ""
-    if isinstance(function, np.ufunc) and getattr(np, name, None) is function:
-        return f"np.{name}"
+    if isinstance(function, np.ufunc):
+        return f"np.{name}" if getattr(np, name, None) is function else name
     root, _, rest = module.partition(".")
     if root == "numpy":
         return f"np.{rest}.{name}" if rest in ("linalg", "fft") else f"np.{name}"

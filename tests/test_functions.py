@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import srcgrad
+import srcgrad.testing
 from srcgrad import (
     CotangentError,
     GradientTape,
@@ -25,7 +26,7 @@ from srcgrad import (
 )
 
 x2 = np.array([1.0, 2.0])
-Pair = namedtuple("Pair", "w b")
+Pair = namedtuple("Pair", "w b")  # noqa: PYI024  (the kind that has no types)
 
 
 @dataclasses.dataclass
@@ -310,9 +311,7 @@ def test_registered_containers():
         def __init__(self, a, b):
             self.a, self.b = a, b
 
-    srcgrad.register_container(
-        Line, lambda line: ((line.a, line.b), None), lambda _, ab: Line(*ab)
-    )
+    srcgrad.register_container(Line, lambda line: ((line.a, line.b), None), lambda _, ab: Line(*ab))
     found = grad(lambda line: line.a * line.a + 3.0 * line.b)(Line(2.0, 1.0))
     assert (type(found), found.a, found.b) == (Line, 4.0, 3.0)
 
@@ -352,7 +351,12 @@ def test_the_gradient_of_a_number_is_a_number(x):
 def test_big_endian_fortran_and_strided_arrays():
     a = np.arange(12.0).reshape(3, 4)
     expected = 2 * a
-    for x in (a.astype(">f8"), np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2], a[::-1][::-1]):
+    for x in (
+        a.astype(">f8"),
+        np.asfortranarray(a),
+        np.repeat(a, 2, axis=1)[:, ::2],
+        a[::-1][::-1],
+    ):
         found = grad(lambda x: np.sum(x * x))(x)
         assert found.dtype == x.dtype
         np.testing.assert_array_equal(found, expected)
@@ -489,7 +493,7 @@ def test_vjp_of_nests():
         return {"p": a * b, "q": [np.sum(a), b]}
 
     value, pull = vjp(f, x2, 3.0)
-    same(value, {"p": x2 * 3, "q": [f8(3.0), 3.0]}) if False else None
+    same(value["p"], x2 * 3)
     assert value["q"][1] == 3.0 and value["p"].tolist() == [3.0, 6.0]
     da, db = pull({"p": np.array([1.0, 10.0]), "q": [100.0, 1000.0]})
     assert da.tolist() == [103.0, 130.0] and db == 21.0 + 1000.0
@@ -720,6 +724,7 @@ def test_a_leaf_that_is_not_connected_is_zero_without_a_warning():
 
 
 @pytest.mark.parametrize("f", [np.floor, np.ceil, np.trunc, np.rint, np.sign, np.round, np.fix])
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")
 def test_steps_have_the_derivative_zero_without_a_warning(f):
     assert grad(lambda x: np.sum(f(x)))(x2 + 0.25).tolist() == [0.0, 0.0]
 
@@ -794,7 +799,9 @@ def test_a_rule_of_another_shape_is_refused():
         return x * 2
 
     srcgrad.defvjp(f)(lambda g, out, x: np.sum(g) * 2)
-    with pytest.raises(CotangentError, match=r"rule of .*f.*shape \(\).*shape \(2,\).*test_functions"):
+    with pytest.raises(
+        CotangentError, match=r"rule of .*f.*shape \(\).*shape \(2,\).*test_functions"
+    ):
         grad(lambda x: np.sum(f(x)))(x2)
 
 
@@ -900,7 +907,7 @@ def test_a_custom_vjp_without_a_rule():
         return x * x
 
     assert f(2.0) == 4.0
-    with pytest.raises(NotImplementedError, match=r"f is a custom_vjp without a rule.*defvjp"):
+    with pytest.raises(NotImplementedError, match=r"f .* is a custom_vjp without a rule.*defvjp"):
         grad(f)(2.0)
 
 
@@ -1081,7 +1088,15 @@ def test_an_int_that_changes_is_an_input():
 def test_other_types_are_other_programs():
     srcgrad.clear_cache()
     g = grad(lambda x: np.sum(x * x))
-    inputs = [x2, x2.astype(np.float32), np.ones((2, 2)), np.array(1.0), 1.0, np.float64(1.0), np.ones(3)]
+    inputs = [
+        x2,
+        x2.astype(np.float32),
+        np.ones((2, 2)),
+        np.array(1.0),
+        1.0,
+        np.float64(1.0),
+        np.ones(3),
+    ]
     for _ in range(2):
         for x in inputs:
             found = g(x)

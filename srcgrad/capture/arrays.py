@@ -7,17 +7,26 @@ refused. Outside of any recording it acts as its value.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import sys
 from collections.abc import Callable, Iterator
-from opcode import opname
+from opcode import _nb_ops, opname  # type: ignore[attr-defined]
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from ..errors import ConversionError, ConversionWarning, InPlaceError, place, warn
-from ..trace import Function, leaves
+from ..errors import (
+    ArrayTypeError,
+    ConversionError,
+    ConversionWarning,
+    InPlaceError,
+    place,
+    warn,
+)
+from ..trace import Function, function_name, leaves
 from .recorder import ARRAYS, PYTHON_TYPES, TRACED, Handle, capturing, live
 
 OPERANDS = frozenset({float, int, bool, complex, np.ndarray, np.memmap})
@@ -66,6 +75,11 @@ def record(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], va
         for recorder in live.recorders:
             recorder.follow(function, args, kwargs, outs)
         return container_like(value, outs)
+    if type(value) is np.ndarray and value.dtype.hasobject and holds_traced(args):
+        raise ArrayTypeError(
+            f"{function_name(function)} gave an array of dtype object, which carries no gradient, "
+            f"in {place()}. Compute with arrays of numbers: .astype(float)."
+        )
     return value
 
 
@@ -172,7 +186,8 @@ class Traced(Handle):
         return value.copy() if type(value) is np.ndarray else value
 
     def __repr__(self) -> str:
-        return repr(np.asarray(self.value)) if issubclass(type(self.value), ARRAYS) else repr(self.value)
+        value = self.value
+        return repr(np.asarray(value) if issubclass(type(value), ARRAYS) else value)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -201,10 +216,9 @@ class Traced(Handle):
         return do(*ufunc_method(ufunc, method, args, kwargs))
 
     def __array_function__(self, function: Function, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in WRITERS:
-            refuse_write(f"np.{function.__name__}")
-        if kwargs.get("out") is not None:
-            refuse_write(f"np.{function.__name__}(out=...)")
+        if function in ABOUT_TYPES:
+            return function(*plain(args))
+        refuse_writer(function, args, kwargs)
         return do(function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -319,6 +333,10 @@ class Traced(Handle):
     def tolist(self) -> Any:
         return [row.tolist() for row in self] if self.ndim else self.item()
 
+    def compress(self, condition: Any, *args: Any, **kwargs: Any) -> Any:
+        refuse_writer(np.compress, (condition, self, *args), kwargs)
+        return do(np.compress, (condition, self, *args), kwargs)
+
     def sort(self, *args: Any, **kwargs: Any) -> None:
         refuse_write("x.sort()", self._is_variable())
 
@@ -380,6 +398,8 @@ def ask(question: Function, t: Handle) -> Any:
 
 def convert(kind: Function, t: Handle) -> Any:
     """Give a plain number where C code asks for one: an error in functions, a warning on tapes."""
+    if formats(sys._getframe(2)) and capturing():
+        return kind(t.value)
     if capturing():
         raise ConversionError(
             f"{kind.__name__}() would turn a traced value into a plain number and lose its "
@@ -416,6 +436,12 @@ def stored() -> ConversionError:
 def stores(frame: FrameType) -> bool:
     """Tell whether a frame stands at ``out[i] = ...``."""
     return opname[frame.f_code.co_code[frame.f_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")
+
+
+def formats(frame: FrameType) -> bool:
+    """Tell whether a frame stands at ``'%f' % x``; nothing but text asks for a number there."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return opname[code[at]] == "BINARY_OP" and _nb_ops[code[at + 1]][1] in ("%", "%=")
 
 
 # Operators ----------------------------------------------------------------------------------------
@@ -533,8 +559,8 @@ def _define_operators() -> None:
         setattr(Traced, f"__{name}__", _forward(getattr(operator, name), ufunc))
     for name, ufunc in UNARY.items():
         setattr(Traced, f"__{name}__", _unary(getattr(operator, f"__{name}__"), ufunc))
-    Traced.__divmod__ = _divmod  # type: ignore[attr-defined]
-    Traced.__rdivmod__ = _rdivmod  # type: ignore[attr-defined]
+    setattr(Traced, "__divmod__", _divmod)  # noqa: B010  (mypy does not see operators)
+    setattr(Traced, "__rdivmod__", _rdivmod)  # noqa: B010
 
 
 _define_operators()
@@ -545,19 +571,46 @@ _define_operators()
 METHODS: dict[str, Function] = {
     name: getattr(np, name)
     for name in (
-        "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod "
+        "all any argmax argmin argpartition argsort choose clip conj conjugate cumprod "
         "cumsum diagonal dot max mean min nonzero prod ravel repeat round searchsorted squeeze std "
         "sum swapaxes take trace var copy"
     ).split()
 }
 WRITING_METHODS = "fill itemset partition put resize setfield setflags byteswap".split()
 WRITERS = frozenset({np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis})
+WRITING = {"out": None, "overwrite_input": False}  # what means a write, unless it is this
+ABOUT_TYPES = frozenset({np.iscomplexobj, np.isrealobj, np.shares_memory, np.may_share_memory})
+
+
+def refuse_writer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise where a call of NumPy's would write into one of its arguments."""
+    if function in WRITERS:
+        refuse_write(f"np.{function.__name__}")
+    if function is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+        refuse_write("np.nan_to_num(copy=False)")
+    if kwargs:
+        for name, harmless in WRITING.items():
+            if kwargs.get(name, harmless) is not harmless:
+                refuse_write(f"np.{function.__name__}({name}=...)")
+    position = out_position(function)
+    if len(args) > position and args[position] is not None:
+        refuse_write(f"np.{function.__name__}(out=...)")
+
+
+@functools.cache
+def out_position(function: Any) -> int:
+    """Return at which position a function takes `out`; a large number if at none."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1000
+    names = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    return names.index("out") if "out" in names else 1000
 
 
 def _method(function: Function) -> Function:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("out") is not None:
-            refuse_write(f"x.{function.__name__}(out=...)")
+        refuse_writer(function, (self, *args), kwargs)
         return do(function, (self, *args), kwargs)
 
     return method

@@ -20,21 +20,23 @@ from typing import Any
 import numpy as np
 
 from ..rules.table import CREATION, load_rules, rule_of
+from ..trace import Function, function_name, leaves
 from . import instrument
 from .arrays import (
-    joined,
     Traced,
-    capturing,
     do,
     holds_traced,
     is_value,
+    joined,
     plain,
     record,
     recorded,
+    refuse_write,
     stored,
 )
-from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, live
+from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, capturing, live, same_bytes
 
+FRESH = 3  # references to a fresh array in `is_fresh`: two parameters and the count's own
 OUTSIDE = frozenset({list, dict, set, deque})
 LIFTED = frozenset({np.ndarray, np.memmap, float, complex})
 
@@ -58,7 +60,6 @@ class Capture(Recorder):
             seen = self.loads[key] = (value, handle)
             self.enter(handle, "lifted", name)
         return seen[1]
-
 
     def own(self, handle: Traced) -> Traced:
         """Let a value from outside be a copy, where the record outlives the call."""
@@ -159,7 +160,12 @@ def _settle_set(holder: Any) -> None:
     holder.update(map(leaks.settled, traced))
 
 
-_IN_PLACE = {list: _settle_list, deque: _settle_list, dict: _settle_dict, set: _settle_set}
+_IN_PLACE: dict[type, Function] = {
+    list: _settle_list,
+    deque: _settle_list,
+    dict: _settle_dict,
+    set: _settle_set,
+}
 
 
 def _sweep_attribute(holder: Any, name: str) -> None:
@@ -237,7 +243,7 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if t is DISPATCHED:
         args = args if function in JOINING else tuple(map(joined, args))
     elif _is_numerical(t) and holds_traced(args, kwargs):
-        return do(function, args, kwargs)
+        return do_outside(function, args, kwargs)
     return _outcome(function, args, kwargs, function(*args, **kwargs))
 
 
@@ -250,7 +256,7 @@ def _handler(function: Any, t: type) -> Any:
 
 def _call_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     args = tuple(map(joined, args))
-    if kwargs:
+    if kwargs or len(args) > function.nin:
         return _outcome(function, args, kwargs, function(*args, **kwargs))
     for a in args:
         if type(a) in TRACED:
@@ -265,7 +271,12 @@ def _outcome(function: Any, args: Any, kwargs: Any, result: Any) -> Any:
         return result
     if is_creation(function) and not holds_arrays((args, kwargs)):
         return record(function, args, kwargs, result)
-    return Traced(result)
+    return Traced(result if is_fresh(result) else result.copy())
+
+
+def is_fresh(array: np.ndarray) -> bool:
+    """Tell whether nobody holds an array but the caller and his: no buffer to be filled again."""
+    return array.base is None and sys.getrefcount(array) <= FRESH
 
 
 def holds_arrays(tree: Any) -> bool:
@@ -285,9 +296,22 @@ def _call_python(function: Any, args: Any, kwargs: Any) -> Any:
     twin = None if rule_of(function) else entered(function)
     if twin is None:
         if (rule_of(function) or _is_numerical(function)) and holds_traced(args, kwargs):
-            return do(function, args, kwargs)
+            return do_outside(function, args, kwargs)
         return _outcome(function, args, kwargs, function(*args, **kwargs))
     return twin(*args, **kwargs)
+
+
+def do_outside(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function that NumPy does not dispatch on plain values; what it writes is refused."""
+    arrays = [v.value for v in traced_in(leaves((args, kwargs))) if type(v.value) is np.ndarray]
+    before = [a.copy() for a in arrays]
+    result = function(*plain(args), **plain(kwargs))
+    changed = [(a, b) for a, b in zip(arrays, before, strict=True) if not same_bytes(b, a)]
+    for array, old in changed:
+        array[...] = old  # the caller's own, as it was
+    if changed:
+        refuse_write(function_name(function))
+    return record(function, args, kwargs, result)
 
 
 def _is_numerical(function: Any) -> bool:
@@ -321,14 +345,15 @@ def _call_object(function: Any, args: Any, kwargs: Any) -> Any:
     """Call a class of the user's (its __init__) or an object with __call__."""
     if isinstance(function, type):
         init = function.__dict__.get("__init__")
-        plain_new = function.__new__ is object.__new__ and type(function) is type
+        new: Any = function.__new__
+        plain_new = new is object.__new__ and type(function) is type
         twin = entered(init) if plain_new else None
         if twin is None:
             return function(*args, **kwargs)
-        made = function.__new__(function)
+        made = new(function)
         twin(made, *args, **kwargs)
         return made
-    method = getattr(type(function), "__call__", None)
+    method = getattr(type(function), "__call__", None)  # noqa: B004  (wanted for its code)
     twin = entered(method)
     return function(*args, **kwargs) if twin is None else twin(function, *args, **kwargs)
 
@@ -338,7 +363,7 @@ def _call_builtin(function: Any, args: Any, kwargs: Any) -> Any:
     if type(holder) in OUTSIDE and holds_traced(args, kwargs):
         leaks.add(_sweep_items, holder)
     elif _is_numerical(function) and holds_traced(args, kwargs):
-        return do(function, args, kwargs)
+        return do_outside(function, args, kwargs)
     return _outcome(function, args, kwargs, function(*args, **kwargs))
 
 

@@ -51,6 +51,10 @@ ROWS = [
     row(np.float64, lambda x: np.float64(x) ** 2, 0.3),
     row(np.float64, lambda x: np.float64(x * x), 0.3),
     row(np.float32, lambda x: np.float32(x) ** 2, 0.3, order=1),
+    row(np.float16, lambda x: np.float16(x) ** 2, np.float16(0.3), order=1),
+    row(np.longdouble, lambda x: np.longdouble(x) ** 2, 0.3),
+    row(np.complex64, lambda x: np.abs(np.complex64(x) ** 2), np.float32(0.3), order=1),
+    row(np.clongdouble, lambda x: np.clongdouble(x) ** 2 * 1j, 0.3),
     row(np.complex128, lambda x: np.complex128(x) ** 2 * 1j, 0.3),
 ]
 

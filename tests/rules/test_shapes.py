@@ -128,6 +128,7 @@ DIAGONAL_ROWS = [
 ]
 
 COPY_ROWS = [
+    row(np.ndarray.copy, lambda x: x.copy() ** 2, X),
     row(np.copy, lambda x: np.copy(x) * x, X),
     row(np.copy, lambda x: x.copy(), Z),
     row(np.ndarray.astype, lambda x: x.astype(np.float32) * 2, F32),
