@@ -19,7 +19,7 @@ import numpy as np
 
 from . import runtime
 from .capture.arrays import Traced, do
-from .capture.hooks import Capture
+from .capture.hooks import Capture, entered
 from .capture.recorder import TRACED, Handle, Node, recording
 from .errors import CotangentError, NoDerivativeError
 from .rules.table import MULTILINEAR, Rule, rule_of
@@ -107,7 +107,9 @@ class Reverse:
             known = [None if r is None else self.recorder.known[r.id] for r in results]
         return self.adjoint(seed_vars, known, results)
 
-    def adjoint(self, seeds: tuple[Var, ...], known: list[Var | None], results: list[Any]) -> Adjoint:
+    def adjoint(
+        self, seeds: tuple[Var, ...], known: list[Var | None], results: list[Any]
+    ) -> Adjoint:
         path = self.recorder.node.path()
         steps = tuple(n.step for n in path if n.step is not None)
         entered = [i.var for n in path for i in n.inputs if i.kind != "seed"]
@@ -212,7 +214,10 @@ class Reverse:
             values = [as_operand(v) if type(v) is not tuple else v for v in values]
             named = {n: as_operand(v) if n in OPERANDS else v for n, v in named.items()}
         self.once = self.once or rule.once
-        result = rule.body(g, out, *values, **named)
+        body = rule.body
+        if rule.strict:  # a user's: what it reads from outside is no part of the text
+            body = entered(body) or body
+        result = body(g, out, *values, **named)
         parts = result if type(result) is tuple else (result,)
         operands = [*spread, *(arguments.get(n) for n in rule_names(rule.body)[len(spread) :])]
         for operand in operands[len(parts) :]:
@@ -224,10 +229,12 @@ class Reverse:
                 self.contribute(var, cotangent, self.where_taken(step, var))
 
     def where_taken(self, step: Call, var: Var) -> Any:
-        """Return where ``np.where`` took `var`; None for other functions."""
+        """Return where ``np.where`` took `var`, or which elements are not nan; else None."""
+        if step.function in NAN_FUNCTIONS:
+            return ~np.isnan(self.handle(var))  # type: ignore[call-overload]
         if step.function is not np.where or type(step.args[0]) is not Var:
             return None
-        condition = self.handle(step.args[0])
+        condition: Any = self.handle(step.args[0])
         return condition if var is step.args[1] else ~condition
 
     def add_into(self, step: Call) -> bool:
@@ -314,15 +321,19 @@ def is_nograd(step: Step) -> bool:
 
 # Values that were not taken -----------------------------------------------------------------------
 
-# Functions that choose pass the cotangent on where they took a value and give a zero elsewhere. Where
-# the value that was not taken has an infinite derivative, ``0 * inf`` would be nan: there the rule is
-# evaluated at a safe point instead, and the zero stays.
+# Functions that choose pass the cotangent on where they took a value and give a zero elsewhere.
+# Where the value that was not taken has an infinite derivative, ``0 * inf`` would be nan: there the
+# rule is evaluated at a safe point instead, and the zero stays.
 CHOOSING = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
+NAN_FUNCTIONS = frozenset(
+    {np.nansum, np.nanmean, np.nanvar, np.nanstd, np.nanprod, np.nanmax, np.nanmin}
+)
 SAFE_POINTS: dict[Any, float] = dict.fromkeys(
     (
         np.log, np.log2, np.log10, np.log1p, np.sqrt, np.cbrt, np.divide, np.reciprocal, np.power,
         np.float_power, np.arcsin, np.arccos, np.arctanh, np.exp, np.exp2, np.expm1, np.sinh,
-        np.cosh, np.tan, np.hypot, operator.truediv, operator.pow,
+        np.cosh, np.tan, np.hypot, np.multiply, np.square, operator.truediv, operator.pow,
+        operator.mul,
     ),
     0.5,
 )  # fmt: skip
@@ -459,7 +470,8 @@ def _named_only(step: Call, body: Any, named: dict[str, Any]) -> dict[str, Any]:
 def same_static(a: Any, default: Any) -> bool:
     if a is default:
         return True
-    return type(a) is type(default) and type(a) in (bool, int, float, str, type(None)) and a == default
+    plain = type(a) in (bool, int, float, str, type(None))
+    return plain and type(a) is type(default) and bool(a == default)
 
 
 def signature_of(function: Any) -> inspect.Signature | None:

@@ -72,7 +72,8 @@ class LoopReverse:
 
     def active(self) -> set[Var]:
         """Return the body's variables that depend on what is differentiated: a fixpoint over the
-        carried values."""
+        carried values.
+        """
         step, n = self.step, self.n
         outer = (*step.carried, *step.stacks, *step.constants)
         start = {i for i, o in zip(self.inputs, outer, strict=True) if o in self.reverse.active}
@@ -148,9 +149,13 @@ class LoopReverse:
         stacks = memory + self.stacks() + self.stacked_seeds()
         constants = [reverse.handle(v) for v in step.constants]
         n = len(carried)
+        groups = (carried, stacks, constants)
+        read = [tuple(variable(reverse, h) for h in group) for group in groups]
         return Loop(
             body,
-            *(tuple(variable(reverse, h) for h in group) for group in (carried, stacks, constants)),
+            carried=read[0],
+            stacks=read[1],
+            constants=read[2],
             outs_carried=tuple(v.like() for v in body.outputs[:n]),
             stacked=tuple(stack_variable() for _ in body.outputs[n:]),
             reverse=not step.reverse,

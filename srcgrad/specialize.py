@@ -8,22 +8,29 @@ is built from the values of the run at hand.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .capture.arrays import Traced, do
+from .capture.arrays import do
 from .capture.recorder import TRACED, Handle, Node, Recorder, live, pausing, type_key
-from .differentiate import Adjoint, Reverse, reverse
+from .differentiate import Adjoint, at, reverse
 from .rules.table import rule_of
-from .trace import Call, Input, Step, Trace, Var
+from .trace import Call, Guard, Input, Step, Trace, Var
 
 MAX_CODES = 4096
 MAX_STEPS = 200_000  # of one code's trie; more, and it starts anew
 
-CacheInfo = namedtuple("CacheInfo", "programs hits codes steps")
+
+class CacheInfo(NamedTuple):
+    """Counts of what was generated: programs, calls that found one, codes and recorded steps."""
+
+    programs: int
+    hits: int
+    codes: int
+    steps: int
 
 
 class Root(Node):
@@ -134,6 +141,7 @@ class Program:
         known = dict.fromkeys([*inputs, *(v for s in steps for v in s.outs)])
         backward = [s for s in self.joint.steps if not all(v in known for v in s.outs)]
         self.lifted = adjoint.lifted
+        self.guards: tuple[str, ...] = ()
         self.trace, self.saved = backward_half(backward, self.outputs, known, lifted + seeds)
         targets = forward.outputs
         self.connected = tuple(depends(forward.steps, targets, v) for v in sources)
@@ -239,11 +247,14 @@ def build(
     seeds: tuple[Any, ...] | None,
 ) -> tuple[Program, list[Any]]:
     """Differentiate the run that ended at `node`; return the program, and this run's result."""
-    forward = sliced(node.trace(targets), sources)
+    path = node.trace(targets)
+    forward = sliced(path, sources)
     values = {var: handle.value for var, handle in recorder.values.items()}
     with pausing():
         adjoint = reverse(forward.steps, values, targets, sources, seeds)
-        return Program(forward, adjoint, sources), owned(adjoint.values, values)
+        program = Program(forward, adjoint, sources)
+    program.guards = guards_of(path)
+    return program, owned(adjoint.values, values)
 
 
 def sliced(trace: Trace, sources: tuple[Var, ...]) -> Trace:
@@ -280,7 +291,7 @@ def run(program: Program, recorder: Recorder, seeds: tuple[Any, ...]) -> list[An
     if live.recorders:
         handles = [recorder.values[v] for v in program.saved]
         saved = [h if type(h) in TRACED else h.value for h in handles]
-        lifted = list(program.lifted.values())
+        lifted = [h if type(h) in TRACED else h.value for h in program.lifted.values()]
         outs = program.trace.run(*saved, *lifted, *seeds, call=do)
         found = dict(zip(program.outputs, outs, strict=True))
         return [None if v is None else found[v] for v in program.places]
@@ -324,7 +335,7 @@ class Specialization:
         self.program = program
         self.source, self.function = joint_text(program, name, title, with_value)
         self.signature = tuple(f"{i.name}: {i.var!r}" for i in program.joint.inputs)
-        self.guards = guards_of(program.forward)
+        self.guards = program.guards
 
     @property
     def adjoint_source(self) -> str:
@@ -337,12 +348,9 @@ class Specialization:
 
 
 def guards_of(trace: Trace) -> tuple[str, ...]:
-    from .capture.recorder import Guard
-    from .differentiate import at
-
     return tuple(
         f"{s.observe.__name__} is {s.value!r}{at(s)}" for s in trace.steps if type(s) is Guard
     )
 
 
-__all__ = ["Reverse", "Traced", "cache", "cache_info", "clear_cache", "differentiate", "rule_of"]
+__all__ = ["cache", "cache_info", "clear_cache", "differentiate"]

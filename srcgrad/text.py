@@ -43,9 +43,8 @@ def load_adjoint(program: Any) -> tuple[str, Callable[..., Any]]:
     header = ["srcgrad: the backward half, of the values that the forward run kept"]
     outputs = tuple(dict.fromkeys(program.outputs))
     trace = Trace(named(program), program.trace.steps, outputs)
-    text = emit(
-        Emitted("adjoint", trace, returns, bars=program.bars, header=header, context=program.forward)
-    )
+    bars, context = program.bars, program.forward
+    text = emit(Emitted("adjoint", trace, returns, bars=bars, header=header, context=context))
     return text.source, load(text, "adjoint")
 
 

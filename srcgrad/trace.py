@@ -132,8 +132,9 @@ class Loop:
     """Passes of `body`, which maps (carried, items, constants) to (carried, items to stack).
 
     A pass reads one item of each of `stacks` (in reverse order if `reverse`) and puts one on each
-    of `stacked`, whose items stand in the order of the stacks' items. The number of passes is that of the stacks' items, or `count`, or as many as
-    `condition(carried, constants)` allows. `outs` are the carried values after the last pass.
+    of `stacked`, whose items stand in the order of the stacks' items. The number of passes is that
+    of the stacks' items, or `count`, or as many as `condition(carried, constants)` allows. `outs`
+    are the carried values after the last pass.
     """
 
     body: Trace
@@ -217,7 +218,7 @@ class Trace:
         return _Printer().trace(self, "trace")
 
 
-class GuardFailed(Exception):
+class GuardError(Exception):
     """A trace was run on values that take another path."""
 
 
@@ -297,7 +298,7 @@ def _run_call(step: Call, env: dict[Var, Any], call: Function) -> None:
 
 def _run_guard(step: Guard, env: dict[Var, Any], call: Function) -> None:
     if step.observe(env[step.var]) != step.value:
-        raise GuardFailed(f"{step.observe.__name__} is no longer {step.value!r}")
+        raise GuardError(f"{step.observe.__name__} is no longer {step.value!r}")
 
 
 def _run_branch(step: Branch, env: dict[Var, Any], call: Function) -> None:
@@ -442,9 +443,9 @@ class _Printer:
         if isinstance(step, Guard):
             return f"{indent}guard {step.observe.__name__}({self.show(step.var)}) == {step.value!r}"
         if isinstance(step, Branch):
-            args = ", ".join(map(self.name, step.args))
+            given = ", ".join(map(self.name, step.args))
             arms = [self.trace(step.then, "then", indent), self.trace(step.orelse, "else", indent)]
-            head = f"{indent}{outs} = branch {self.name(step.condition)} ({args})"
+            head = f"{indent}{outs} = branch {self.name(step.condition)} ({given})"
             return "\n".join([head, *arms])
         reads = ", ".join(map(self.name, step.reads()))
         head = f"{indent}{outs} = {'reverse ' if step.reverse else ''}loop ({reads})"

@@ -163,6 +163,11 @@ PROGRAMS = {
     "three_steps": (three_steps, three_steps_by_hand, (0, 1), (normal(4), 1.5)),
     "network": (network, network_by_hand, 0, (PARAMS, normal(5, 4), normal(5, 2))),
     "rosenbrock": (rosenbrock, rosenbrock_by_hand, 0, (normal(6),)),
-    "cross_entropy": (cross_entropy, cross_entropy_by_hand, 0, (normal(4, 3), normal(5, 4), LABELS)),
+    "cross_entropy": (
+        cross_entropy,
+        cross_entropy_by_hand,
+        0,
+        (normal(4, 3), normal(5, 4), LABELS),
+    ),
     "damped": (damped, damped_by_hand, 0, (0.7, 2.0)),
 }

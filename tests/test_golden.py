@@ -96,6 +96,7 @@ def test_text_is_the_same_in_every_process():
     for seed in ("0", "1", "77"):
         env = {**os.environ, "PYTHONHASHSEED": seed}
         run = [sys.executable, "-c", code]
-        done = subprocess.run(run, env=env, capture_output=True, text=True, check=True, cwd=GOLDEN.parents[1])  # fmt: skip
+        root = GOLDEN.parents[1]
+        done = subprocess.run(run, env=env, capture_output=True, text=True, check=True, cwd=root)
         texts.add(done.stdout)
     assert texts == {text_of("network") + "\n"}

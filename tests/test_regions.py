@@ -143,9 +143,7 @@ BROKEN = {
     "read before": lambda x, y, z: Trace((Input(x),), (Call(np.sin, (y,), {}, z),), (z,)),
     "defined twice": lambda x, y, z: Trace((Input(x),), (Call(np.sin, (x,), {}, x),), (x,)),
     "unknown output": lambda x, y, z: Trace((Input(x),), (), (z,)),
-    "live array": lambda x, y, z: Trace(
-        (Input(x),), (Call(np.add, (x, np.ones(3)), {}, z),), (z,)
-    ),
+    "live array": lambda x, y, z: Trace((Input(x),), (Call(np.add, (x, np.ones(3)), {}, z),), (z,)),
 }
 
 

@@ -38,7 +38,16 @@ from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, capturing, live, s
 
 FRESH = 3  # references to a fresh array in `is_fresh`: two parameters and the count's own
 OUTSIDE = frozenset({list, dict, set, deque})
+NUMBERS = frozenset({float, int})
 LIFTED = frozenset({np.ndarray, np.memmap, float, complex})
+
+
+# Numbers that a person writes by name and that stay what they are. A name of the user's for one of
+# them is a literal like another: where it differs in a second run it becomes an input.
+CONSTANTS = {
+    id(c): c
+    for c in (np.pi, np.e, np.inf, np.nan, np.euler_gamma, math.pi, math.e, math.tau, math.inf)
+}
 
 
 class Capture(Recorder):
@@ -81,6 +90,8 @@ def current() -> Capture | None:
 
 def load(value: Any, name: str | None = None) -> Any:
     """Report a read of a global, a closure cell, an attribute or an item."""
+    if id(value) in CONSTANTS:
+        return value
     if type(value) in LIFTED or issubclass(type(value), np.generic):
         capture = current()
         if capture is not None and is_value(value):
@@ -261,6 +272,8 @@ def _call_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any
     for a in args:
         if type(a) in TRACED:
             return record(function, args, kwargs, function(*plain(args)))
+    if current() is not None and all(type(a) in NUMBERS for a in args):
+        return record(function, args, kwargs, function(*args))  # np.sqrt(2.0) stays in the text
     return _outcome(function, args, kwargs, function(*args))
 
 
@@ -429,7 +442,15 @@ def _handlers() -> dict[Any, Any]:
     table |= dict.fromkeys((map, filter, sorted, max, min, functools.reduce), _with_callback)
     arrays = "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite".split()
     table |= {getattr(np, name): _as_array for name in arrays}
-    scalars = (np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128)
+    scalars = (
+        np.float16,
+        np.float32,
+        np.float64,
+        np.longdouble,
+        np.complex64,
+        np.complex128,
+        np.clongdouble,
+    )
     table |= dict.fromkeys(scalars, _on_values)
     return table
 

@@ -48,7 +48,9 @@ TRACED: set[type] = set()  # the classes of traced values, for `type(x) in TRACE
 class Node:
     """A step of the trie, with the inputs that enter just before it."""
 
-    __slots__ = ("children", "depth", "inputs", "literals", "parent", "programs", "promoted", "step")
+    __slots__ = (
+        "children", "depth", "inputs", "literals", "parent", "programs", "promoted", "step",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -216,7 +216,7 @@ def _getitem(calls: Calls, step: Call) -> Expr | None:
 
 
 def _transpose(calls: Calls, step: Call) -> Expr | None:
-    value = step.args[0]
+    value = step.args[0] if step.args else None
     if len(step.args) > 1 or step.kwargs or type(value) is not Var or value.ndim != 2:
         return None
     return attribute(calls.operand(value), "T")
@@ -224,7 +224,7 @@ def _transpose(calls: Calls, step: Call) -> Expr | None:
 
 def _size(calls: Calls, step: Call) -> Expr | None:
     """Write ``np.size(x, 0)`` as ``x.shape[0]``."""
-    value = step.args[0]
+    value = step.args[0] if step.args else None
     if type(value) is not Var or value.kind not in NUMPY_KINDS or step.kwargs:
         return None
     if len(step.args) == 1:
@@ -235,7 +235,7 @@ def _size(calls: Calls, step: Call) -> Expr | None:
 
 
 def _shape(calls: Calls, step: Call) -> Expr | None:
-    value = step.args[0]
+    value = step.args[0] if step.args else None
     if type(value) is not Var or value.kind not in NUMPY_KINDS:
         return None
     return attribute(calls.operand(value), "shape")

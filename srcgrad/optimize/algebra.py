@@ -308,8 +308,8 @@ def _empty_sum(a: Algebra, step: Call) -> Result:
 
 def _transposed_back(a: Algebra, step: Call) -> Result:
     """The transpose of a transpose."""
-    first = a.made.get(step.args[0]) if type(step.args[0]) is Var else None
-    if first is None or first.function is not step.function:
+    first = a.made.get(step.args[0]) if step.args and type(step.args[0]) is Var else None
+    if first is None or first.function is not step.function or not first.args:
         return None
     order, before = _axes(step), _axes(first)
     if order is None or before is None or len(order) != len(before):

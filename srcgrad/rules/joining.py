@@ -62,7 +62,7 @@ def reshaped(parts, shapes):
 # Joining ------------------------------------------------------------------------------------------
 
 
-@defvjp(*{np.concatenate, np.concat})
+@defvjp(*dict.fromkeys((np.concatenate, np.concat)))
 def concatenate_vjp(g, out, arrays, axis=0, *, dtype=None, casting="same_kind"):
     shapes = shapes_in(arrays)
     if axis is None:

@@ -59,7 +59,7 @@ def pinv_vjp(g, out, a, rcond=None, *, rtol=None):
 
 @defvjp(np.linalg.lstsq)
 def lstsq_vjp(g, out, a, b, rcond=None):
-    """x = pinv(a) b; the residual is stationary in x, so only its explicit part counts."""
+    """With x = pinv(a) b the residual is stationary in x, so only its explicit part counts."""
     x_g, residual_g, _, s_g = g
     x = out[0]
     a_bar, b_bar = zeros(a.shape, a.dtype), zeros(b.shape, b.dtype)

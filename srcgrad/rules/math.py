@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from .table import RULES, defvjp, nograd, partials
+from .table import Function, defvjp, nograd, partials, stated
 from .ufuncs import is_literal, or_inf
 
 TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
 
-UFUNCS = {
+UFUNCS: dict[Function, Function] = {
     math.sin: np.sin, math.cos: np.cos, math.tan: np.tan,
     math.asin: np.arcsin, math.acos: np.arccos, math.atan: np.arctan, math.atan2: np.arctan2,
     math.sinh: np.sinh, math.cosh: np.cosh, math.tanh: np.tanh,
@@ -22,7 +22,7 @@ UFUNCS = {
     math.copysign: np.copysign, math.fmod: np.fmod,
     math.degrees: np.degrees, math.radians: np.radians,
 }  # fmt: skip
-partials({function: RULES[ufunc].body for function, ufunc in UFUNCS.items()})
+partials({function: stated(ufunc) for function, ufunc in UFUNCS.items()})
 
 
 def _log(out, x, base=None):

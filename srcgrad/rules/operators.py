@@ -9,10 +9,10 @@ import operator
 
 import numpy as np
 
-from .table import RULES, defvjp, nograd, partials
+from .table import RULES, Function, defvjp, nograd, partials, stated
 from .ufuncs import absolute_vjp
 
-UFUNCS = {
+UFUNCS: dict[Function, Function] = {
     operator.add: np.add,
     operator.sub: np.subtract,
     operator.mul: np.multiply,
@@ -22,7 +22,7 @@ UFUNCS = {
     operator.neg: np.negative,
     operator.pos: np.positive,
 }
-partials({function: RULES[ufunc].body for function, ufunc in UFUNCS.items()})
+partials({function: stated(ufunc) for function, ufunc in UFUNCS.items()})
 
 
 @defvjp(operator.abs)

@@ -6,6 +6,8 @@ the axes of a batch that an operand does not have are the engine's business.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..runtime import eye, set_at, zeros
@@ -27,7 +29,10 @@ def conj(x):
 # Matrix products ----------------------------------------------------------------------------------
 
 
-@defvjp(*{np.matmul, np.linalg.matmul})
+MATMULS: dict[Any, None] = dict.fromkeys((np.matmul, np.linalg.matmul))  # one in NumPy 2.0
+
+
+@defvjp(*MATMULS)
 def matmul_vjp(g, out, x1, x2):
     match x1.ndim, x2.ndim:
         case 1, 1:

@@ -151,7 +151,7 @@ def nanstd_vjp(
 # Extrema ------------------------------------------------------------------------------------------
 
 
-@defvjp(*{np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin})
+@defvjp(*dict.fromkeys((np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin)))
 def max_vjp(g, out, a, axis=None, keepdims=False, initial=None, where=None):
     g, best = expanded(g, axis, keepdims), expanded(out, axis, keepdims)
     chosen = a == best if given(where) is None else (a == best) & where

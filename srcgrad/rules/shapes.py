@@ -89,7 +89,7 @@ def broadcast_arrays_vjp(g, out, *args):
 # Axes ---------------------------------------------------------------------------------------------
 
 
-@defvjp(*{np.transpose, np.permute_dims})
+@defvjp(*dict.fromkeys((np.transpose, np.permute_dims)))
 def transpose_vjp(g, out, a, axes=None):
     if axes is None:
         return g.T
@@ -97,7 +97,7 @@ def transpose_vjp(g, out, a, axes=None):
     return np.transpose(g, tuple(axes.index(i) for i in range(a.ndim)))
 
 
-@defvjp(*{np.matrix_transpose, np.linalg.matrix_transpose})
+@defvjp(*dict.fromkeys((np.matrix_transpose, np.linalg.matrix_transpose)))
 def matrix_transpose_vjp(g, out, x):
     return mT(g)
 

@@ -117,6 +117,13 @@ def _add(function: Function, rule: Rule) -> None:
     RULES[function] = rule
 
 
+def stated(function: Function) -> Function:
+    """Return the formula that was stated for `function`, to state it for its twin."""
+    body = RULES[function].body
+    assert body is not None
+    return body
+
+
 def rule_of(function: Function) -> Rule | None:
     """Return the rule of `function`, or None."""
     load_rules()
