@@ -326,6 +326,11 @@ class Traced(Handle):
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         return do(np.ndarray.astype, (_array(self), np.dtype(dtype)), kwargs)
 
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        if out is not None:
+            refuse_write("x.clip(out=...)")
+        return do(np.clip, (self, min, max), kwargs)  # NumPy 2.0 names them a_min and a_max
+
     def item(self, *index: Any) -> Any:
         value = self[index[0] if len(index) == 1 else index] if index else self
         return do(_TO_PYTHON[value.dtype.kind], (value,))
@@ -571,7 +576,7 @@ _define_operators()
 METHODS: dict[str, Function] = {
     name: getattr(np, name)
     for name in (
-        "all any argmax argmin argpartition argsort choose clip conj conjugate cumprod "
+        "all any argmax argmin argpartition argsort choose conj conjugate cumprod "
         "cumsum diagonal dot max mean min nonzero prod ravel repeat round searchsorted squeeze std "
         "sum swapaxes take trace var copy"
     ).split()

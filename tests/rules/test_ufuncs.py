@@ -156,7 +156,7 @@ BINARY_ROWS = [
     row(np.clip, lambda x, lo: np.clip(x, lo, None) ** 2, M, X),
     row(np.clip, lambda x, hi: np.clip(x, None, hi) ** 2, M, X),
     row(np.clip, lambda x, hi: x.clip(max=hi) ** 2, M, X),
-    row(np.clip, lambda x, lo: np.clip(x, min=lo, max=0.2) ** 2, X, Y - 1),
+    row(np.clip, lambda x, lo: np.clip(x, a_min=lo, a_max=0.2) ** 2, X, Y - 1),
     row(np.clip, lambda x, lo, hi: np.clip(x, lo, hi) ** 2, X, Y + 2, Y - 2),
     row(np.ldexp, lambda x: np.ldexp(x, INTS) * x, X),
     row(np.ldexp, lambda x: np.ldexp(x, 3) * x, M),
