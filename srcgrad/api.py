@@ -220,7 +220,12 @@ class Plan:
         return out
 
     def target(self, out: Any) -> Handle | None:
-        """Return the traced output; raise where it cannot be differentiated."""
+        """Return the traced output, None if it holds no floats; raise where it is no number."""
+        if type(out) not in TRACED or out.dtype.kind != "f" or out.size != 1:
+            self.refuse_output(out)
+        return out if type(out) in TRACED and is_active(out.value) else None
+
+    def refuse_output(self, out: Any) -> None:
         name = cited(self.function)
         if out is None:
             raise no_output(self.function)
@@ -240,7 +245,6 @@ class Plan:
                 f"{name} gave a complex number, which has no gradient as a whole. "
                 "Return its np.real, np.imag or np.abs, or use srcgrad.vjp."
             )
-        return out if type(out) in TRACED and is_active(out.value) else None
 
     def differentiate(self, run: Run, target: Handle) -> Gradient:
         found = differentiate(run.recorder, (target,), run.sources)
