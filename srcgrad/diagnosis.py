@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from .capture.recorder import Handle
-from .differentiate import at
-from .specialize import is_cut
+from .differentiate import at, rule_kind
 from .trace import Call, Guard, Step, Var
 
 
@@ -25,7 +24,7 @@ def reason(tape: Any, targets: list[Handle], source: Handle) -> str:
     var = known[handles[0].id]
     reached = reached_from(steps, var)
     between = reached & needed_by(steps, [known[t.id] for t in targets if t.id in known])
-    cuts = [at(s) for s in steps if is_cut(s) and any(v in between for v in s.outs)]
+    cuts = [at(s) for s in steps if rule_kind(s) == "cut" and any(v in between for v in s.outs)]
     if cuts:
         return f"stop_gradient lies between source and target{cuts[0]}"
     if any(np.result_type(t.value).kind in "biu" for t in targets):

@@ -23,7 +23,7 @@ from .capture.hooks import Capture, entered
 from .capture.recorder import TRACED, Handle, Node, recording
 from .errors import CotangentError, NoDerivativeError
 from .rules.table import MULTILINEAR, Rule, rule_of
-from .trace import Call, Guard, Step, Var, function_name, leaves, variables
+from .trace import Call, Guard, Step, Var, function_name, substitute, variables
 
 
 @dataclass(frozen=True)
@@ -256,16 +256,7 @@ class Reverse:
 
     def traced(self, tree: Any) -> Any:
         """Return an argument tree with the forward variables as rules see them."""
-        t = type(tree)
-        if t is Var:
-            return self.handle(tree)
-        if t is tuple or t is list:
-            return t([self.traced(item) for item in tree])
-        if t is dict:
-            return {k: self.traced(item) for k, item in tree.items()}
-        if t is slice:
-            return slice(*[self.traced(i) for i in (tree.start, tree.stop, tree.step)])
-        return tree
+        return substitute(tree, self.handle)
 
     def pairs(self, operand: Any, part: Any, step: Call) -> Iterator[tuple[Var, Any]]:
         """Give the active variables of an argument with their cotangents."""
@@ -315,8 +306,13 @@ def active_variables(steps: Iterable[Step], sources: Iterable[Var]) -> set[Var]:
 
 
 def is_nograd(step: Step) -> bool:
+    return rule_kind(step) in ("nograd", "cut")
+
+
+def rule_kind(step: Step) -> str | None:
+    """Return the kind of a step's rule, None where it has none."""
     rule = rule_of(step.function) if type(step) is Call else None
-    return rule is not None and rule.kind in ("nograd", "cut")
+    return None if rule is None else rule.kind
 
 
 # Values that were not taken -----------------------------------------------------------------------
@@ -510,9 +506,4 @@ def no_argument(step: Call, name: str) -> NoDerivativeError:
     )
 
 
-def values_of(handles: Mapping[Var, Handle]) -> dict[Var, Any]:
-    """Return the plain values of a recorder's variables."""
-    return {var: handle.value for var, handle in handles.items()}
-
-
-__all__ = ["Adjoint", "reverse", "variables", "leaves"]
+__all__ = ["Adjoint", "reverse"]

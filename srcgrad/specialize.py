@@ -16,9 +16,8 @@ import numpy as np
 
 from .capture.arrays import do
 from .capture.recorder import TRACED, Handle, Node, Recorder, live, pausing, type_key
-from .differentiate import Adjoint, at, reverse
-from .rules.table import rule_of
-from .trace import Call, Guard, Input, Step, Trace, Var
+from .differentiate import Adjoint, at, reverse, rule_kind
+from .trace import Guard, Input, Step, Trace, Var
 
 MAX_CODES = 4096
 MAX_STEPS = 200_000  # of one code's trie; more, and it starts anew
@@ -110,8 +109,8 @@ class Program:
         Forward and backward in one, optimized.
     trace : Trace
         The backward half; its inputs are the `saved` variables and the seeds.
-    results : tuple
-        For each source its cotangent, or None.
+    places : tuple
+        For each source its cotangent among the outputs, or None.
     connected : tuple of bool
         For each source, whether the targets depend on it at all.
     """
@@ -120,23 +119,20 @@ class Program:
         self.forward = forward
         self.bars = adjoint.bars
         self.sources = sources
-        self.results = adjoint.cotangents
         self.reusable = not adjoint.lifted and not adjoint.once
         steps = tuple(adjoint.replaced.get(s, s) for s in forward.steps)
-        outputs = tuple(dict.fromkeys(v for v in self.results if v is not None))
+        results = adjoint.cotangents
+        outputs = tuple(dict.fromkeys(v for v in results if v is not None))
         seeds = tuple(Input(v, "seed", _numbered("seed", i)) for i, v in enumerate(adjoint.seeds))
         lifted = tuple(Input(v, "lifted") for v in adjoint.lifted)
-        self.seeds = seeds
-        self.whole = Trace(
+        whole = Trace(
             forward.inputs + lifted + seeds, steps + adjoint.steps, forward.outputs + outputs
         )
         from .optimize import optimize
 
-        self.joint = optimize(self.whole)
+        self.joint = optimize(whole)
         self.outputs = self.joint.outputs[len(forward.outputs) :]
-        self.places = tuple(
-            None if v is None else self.outputs[outputs.index(v)] for v in self.results
-        )
+        self.places = tuple(None if v is None else self.outputs[outputs.index(v)] for v in results)
         inputs = [i.var for i in forward.inputs]
         known = dict.fromkeys([*inputs, *(v for s in steps for v in s.outs)])
         backward = [s for s in self.joint.steps if not all(v in known for v in s.outs)]
@@ -186,15 +182,9 @@ def depends(steps: tuple[Step, ...], targets: tuple[Var, ...], source: Var) -> b
     """Tell whether a target depends on `source`, through floats."""
     reached = {source}
     for step in steps:
-        if any(v in reached for v in step.reads()) and not is_cut(step):
+        if any(v in reached for v in step.reads()) and rule_kind(step) != "cut":
             reached.update(v for v in step.outs if v.dtype.kind in "fcO")
     return any(t in reached for t in targets)
-
-
-def is_cut(step: Step) -> bool:
-    """Tell whether a step is the user's `stop_gradient`."""
-    rule = rule_of(step.function) if type(step) is Call else None
-    return rule is not None and rule.kind == "cut"
 
 
 class Gradient:
@@ -262,15 +252,11 @@ def sliced(trace: Trace, sources: tuple[Var, ...]) -> Trace:
     needed = set(trace.outputs)
     steps = []
     for step in reversed(trace.steps):
-        if type(step) is not Call or any(v in needed for v in step.outs):
+        if any(v in needed for v in step.outs):
             steps.append(step)
-            if type(step) is Call or step.outs:
-                needed.update(step.reads())
+            needed.update(step.reads())
     read = needed | set(sources)
-    produced = {v for s in steps for v in s.outs} | {i.var for i in trace.inputs}
     inputs = tuple(i for i in trace.inputs if i.kind == "argument" or i.var in read)
-    known = produced | {i.var for i in inputs}
-    steps = [s for s in steps if all(v in known for v in s.reads())]
     return Trace(inputs, tuple(reversed(steps)), trace.outputs)
 
 

@@ -9,6 +9,7 @@ from .emit import Program as Emitted
 from .emit import emit
 from .load import load
 from .naming import operation, place
+from .optimize import dead
 from .trace import Call, Input, Trace, Var
 
 
@@ -24,12 +25,9 @@ def joint_text(
     gradient: Any = places[0] if len(places) == 1 else places
     targets = program.joint.outputs[: len(program.forward.outputs)]
     returns = (targets[0], gradient) if with_value else gradient
-    wanted = tuple(dict.fromkeys(v for v in (*targets, *program.outputs)))
-    if not with_value:
-        wanted = program.outputs
-    from .optimize import optimize
-
-    trace = optimize(Trace(program.joint.inputs, program.joint.steps, tuple(dict.fromkeys(wanted))))
+    wanted = (*targets, *program.outputs) if with_value else program.outputs
+    trace = Trace(program.joint.inputs, program.joint.steps, tuple(dict.fromkeys(wanted)))
+    trace = trace if with_value else dead(trace)
     known = {v for s in program.forward.steps for v in s.outs}
     header = [f"srcgrad: {title}", *table(program.joint.inputs, program.sources)]
     text = emit(Emitted(name, trace, returns, frozenset(known), program.bars, header=header))

@@ -34,7 +34,7 @@ from .arrays import (
     refuse_write,
     stored,
 )
-from .recorder import PYTHON_TYPES, TRACED, Handle, Recorder, capturing, live, same_bytes
+from .recorder import TRACED, Handle, Recorder, capturing, live, same_bytes
 
 FRESH = 3  # references to a fresh array in `is_fresh`: two parameters and the count's own
 OUTSIDE = frozenset({list, dict, set, deque})
@@ -247,6 +247,8 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     handler = _handler(function, t)
     if handler is not None:
         return handler(function, args, kwargs)
+    if t is functools.partial:
+        return _partial(function, args, kwargs)
     if t is types.BuiltinMethodType:
         return _call_builtin(function, args, kwargs)
     if instrument.is_user_object(function):
@@ -474,11 +476,6 @@ class _Hooks:
 
 
 THIS = _Hooks()
-
-
-def traced_leaf(value: Any) -> bool:
-    """Tell whether an argument's leaf enters a trace: an array or a Python float."""
-    return type(value) in PYTHON_TYPES - {bool, int} or is_value(value)
 
 
 def traced_in(values: Any) -> Iterator[Handle]:

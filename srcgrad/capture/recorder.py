@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -421,8 +420,3 @@ def alias(fresh: Handle, handle: Handle) -> None:
 def capturing() -> bool:
     """Tell whether a function is being traced in this thread (and not only a tape)."""
     return any(not r.selective for r in live.recorders)
-
-
-def iter_traced(tree: Any) -> Iterator[Handle]:
-    """Give the traced values of an argument tree."""
-    return (leaf for leaf in leaves(tree) if type(leaf) in TRACED)

@@ -50,10 +50,6 @@ class Expr:
             self._text = _print(self.node)
         return self._text
 
-    @property
-    def is_name(self) -> bool:
-        return self.depth == 0 and self.text.isidentifier()
-
 
 def atom(text: str, tracked: frozenset[str] = UNTRACKED) -> Expr:
     """Return a name, or a text that binds as tightly as one."""
