@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
 import threading
 from collections import namedtuple
 from typing import Any
@@ -1193,3 +1194,28 @@ def test_stores_of_two_threads_are_kept_apart():
     barrier = threading.Barrier(2)
     results = run_threads(*[lambda: [grad(Net().f)(2.0, barrier) for _ in range(3)]] * 2)
     assert results == {0: [12.0] * 3, 1: [12.0] * 3}
+
+
+@pytest.mark.parametrize("x", [np.array([0.5, 2.0]), 1.5])
+def test_an_exponent_that_counts_up_generates_twice(x):
+    """The number of the text becomes an input when it differs for the first time."""
+
+    def f(x, n):
+        return np.sum(x**n)
+
+    srcgrad.clear_cache()
+    g = srcgrad.grad(f)
+    for n in range(2, 9):
+        np.testing.assert_allclose(g(x, n), n * x ** (n - 1), rtol=1e-12)
+    assert srcgrad.cache_info().programs <= 2
+
+
+def scaled_sine(a, x):
+    return a * math.sin(x)
+
+
+def test_a_partial_inside_a_function_is_entered():
+    def f(x):
+        return functools.partial(scaled_sine, 2.0)(x)
+
+    np.testing.assert_allclose(srcgrad.grad(f)(0.5), 2.0 * math.cos(0.5))

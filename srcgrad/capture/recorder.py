@@ -12,6 +12,7 @@ same place; then the place becomes an input, as are arrays from outside.
 from __future__ import annotations
 
 import itertools
+import operator
 import threading
 from typing import Any
 
@@ -160,7 +161,7 @@ class Recorder:
                 key.append(float)
                 literals.append(a)
             else:
-                key.append(self._token(a, literals, type(function) is np.ufunc))
+                key.append(self._token(a, literals, is_arithmetic(function)))
         if kwargs:
             for name, a in kwargs.items():
                 key.append(name)
@@ -223,7 +224,7 @@ class Recorder:
             if old is not None and fits(old, literals):
                 return old
             promoted = promote(old, literals) if old is not None else {}
-            freeze = Freezer(self, promoted, type(function) is np.ufunc)
+            freeze = Freezer(self, promoted, is_arithmetic(function))
             frozen = tuple([freeze(a, True) for a in args])
             frozen_kwargs = {name: freeze(a, False) for name, a in kwargs.items()}
             var: Any = (
@@ -291,6 +292,20 @@ class Freezer:
         if t is slice:
             return slice(*[self(item, False) for item in (a.start, a.stop, a.step)])
         return a
+
+
+# An int beside these is a number of the text; elsewhere it is an axis, an index, a size.
+PYTHON_ARITHMETIC = frozenset(
+    {
+        getattr(operator, name)
+        for name in "add sub mul truediv floordiv mod pow lt le gt ge eq ne".split()
+    }
+)
+
+
+def is_arithmetic(function: Function) -> bool:
+    """Tell whether the operands of a function are numbers all."""
+    return type(function) is np.ufunc or function in PYTHON_ARITHMETIC
 
 
 def guard_key() -> None:
