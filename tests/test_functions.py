@@ -1219,3 +1219,24 @@ def test_a_partial_inside_a_function_is_entered():
         return functools.partial(scaled_sine, 2.0)(x)
 
     np.testing.assert_allclose(srcgrad.grad(f)(0.5), 2.0 * math.cos(0.5))
+
+
+@pytest.mark.parametrize(
+    "order", [slice(None, None, -1), slice(None, None, 2), (slice(None), None), ()]
+)
+def test_a_plain_operand_of_any_strides_is_followed_through_changes(order):
+    """An operand that no name leads to is copied, and compared when it comes again."""
+    buffer = np.array([1.0, 2.0, np.nan, -0.0])
+    views = {"w": [buffer[order]]}
+
+    def f(x):
+        (w,) = views["w"]
+        return np.nansum(x * w) + np.nansum(np.take_along_axis(w, np.argsort(w, 0)[::-1], 0) * x)
+
+    g = srcgrad.grad(f)
+    for value in (1.0, 7.0):
+        buffer[0] = value
+        w = buffer[order]
+        expected = np.nansum(w) + np.nansum(w)
+        np.testing.assert_allclose(g(2.0), expected)
+        np.testing.assert_allclose(g(2.0), expected)

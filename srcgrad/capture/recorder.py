@@ -352,7 +352,12 @@ def same_bytes(a: Any, b: Any) -> bool:
         return True
     if type(b) is not np.ndarray or a.dtype != b.dtype or a.shape != b.shape:
         return False
-    return bool(a.reshape(-1).view(np.uint8).data == b.reshape(-1).view(np.uint8).data)
+    return bytes_of(a) == bytes_of(b)
+
+
+def bytes_of(a: np.ndarray) -> memoryview:
+    """Return the bytes of an array in the order of its elements, whatever its strides."""
+    return np.ascontiguousarray(a).reshape(-1).view(np.uint8).data
 
 
 def plain_copy(a: Any) -> Any:
