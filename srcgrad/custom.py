@@ -20,7 +20,7 @@ from .capture.arrays import Traced, do, holds_traced, is_value
 from .capture.hooks import entered
 from .capture.recorder import TRACED, live
 from .errors import CotangentError, NoDerivativeError, OutputError, place
-from .rules.table import RULES, Rule
+from .rules.table import RULES, Rule, state_user_rule
 
 # Opaque steps and their rules ---------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ def defvjp(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
     """
 
     def add(rule: Callable[..., Any]) -> Callable[..., Any]:
-        RULES[function] = Rule("vjp", rule, strict=True)
+        state_user_rule(function, rule)
         return rule
 
     return add

@@ -23,7 +23,7 @@ from .capture.hooks import Capture, entered
 from .capture.recorder import TRACED, Handle, Node, recording
 from .errors import CotangentError, NoDerivativeError
 from .rules.table import MULTILINEAR, Rule, rule_of
-from .trace import Call, Guard, Step, Var, function_name, substitute, variables
+from .trace import Call, Guard, Step, Var, function_name, leaves, substitute, variables
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class Reverse:
         if step.function in MULTILINEAR:
             values = [as_operand(v) if type(v) is not tuple else v for v in values]
             named = {n: as_operand(v) if n in OPERANDS else v for n, v in named.items()}
-        self.once = self.once or rule.once
+        self.once = self.once or rule.once or (rule.strict and holds_objects(step))
         body = rule.body
         if rule.strict:  # a user's: what it reads from outside is no part of the text
             body = entered(body) or body
@@ -405,6 +405,12 @@ def summed(g: Any, shape: tuple[int, ...]) -> Any:
         g = np.sum(g, axis=(*range(extra), *inner), keepdims=True)
         g = np.reshape(g, shape) if extra else g
     return g if g.shape == shape else np.broadcast_to(g, shape)
+
+
+def holds_objects(step: Call) -> bool:
+    """Tell whether an argument is an object of the user's, which may change between calls."""
+    plain = (Var, int, float, complex, bool, str, type(None), type(Ellipsis), np.dtype, type)
+    return any(not issubclass(type(leaf), plain) for leaf in leaves((step.args, step.kwargs)))
 
 
 def refuse_shape(g: Any, var: Var, step: Call) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from .capture.arrays import do
 from .capture.recorder import TRACED, Handle, Node, Recorder, live, pausing, type_key
 from .differentiate import Adjoint, at, reverse, rule_kind
+from .rules import table
 from .trace import Guard, Input, Step, Trace, Var
 
 MAX_CODES = 4096
@@ -210,7 +211,7 @@ def differentiate(
     target_vars = tuple([recorder.known[t.id] for t in targets])
     source_vars = tuple([recorder.known[s.id] for s in sources])
     types = None if seeds is None else tuple([type_key(_plain(s)) for s in seeds])
-    key = (target_vars, source_vars, types)
+    key = (target_vars, source_vars, types, table.restated)
     program = node.programs.get(key)
     if program is None:
         plain_seeds = None if seeds is None else tuple(map(_plain, seeds))

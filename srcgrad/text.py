@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .emit import Program as Emitted
 from .emit import emit
 from .load import load
@@ -21,17 +23,28 @@ def joint_text(
     Its parameters are the inputs in order; it gives the gradient (a tuple for several sources), or
     the value and the gradient.
     """
-    places = program.places
+    places, conjugates = conjugated(program)
     gradient: Any = places[0] if len(places) == 1 else places
     targets = program.joint.outputs[: len(program.forward.outputs)]
     returns = (targets[0], gradient) if with_value else gradient
-    wanted = (*targets, *program.outputs) if with_value else program.outputs
-    trace = Trace(program.joint.inputs, program.joint.steps, tuple(dict.fromkeys(wanted)))
+    wanted = [*(targets if with_value else ()), *(v for v in places if v is not None)]
+    steps = program.joint.steps + conjugates
+    trace = Trace(program.joint.inputs, steps, tuple(dict.fromkeys(wanted)))
     trace = trace if with_value else dead(trace)
     known = {v for s in program.forward.steps for v in s.outs}
     header = [f"srcgrad: {title}", *table(program.joint.inputs, program.sources)]
     text = emit(Emitted(name, trace, returns, frozenset(known), program.bars, header=header))
     return text.source, load(text, name)
+
+
+def conjugated(program: Any) -> tuple[tuple[Var | None, ...], tuple[Call, ...]]:
+    """Return the gradients as the public calls give them, and the steps that conjugate them."""
+    new: dict[Var, Call] = {}
+    for v in program.places:
+        if v is not None and v.dtype.kind == "c":
+            new[v] = Call(np.conj, (v,), {}, v.like())
+    places = tuple(new[v].outs[0] if v in new else v for v in program.places)
+    return places, tuple(new.values())
 
 
 def load_adjoint(program: Any) -> tuple[str, Callable[..., Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import random
 import sys
 import threading
 import types
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.table import CREATION, load_rules, rule_of
-from ..trace import Function, function_name, leaves
+from ..trace import Function, Var, function_name, leaves
 from . import instrument
 from .arrays import (
     Traced,
@@ -38,6 +39,11 @@ from .recorder import TRACED, Handle, Recorder, capturing, live, same_bytes
 
 FRESH = 3  # references to a fresh array in `is_fresh`: two parameters and the count's own
 OUTSIDE = frozenset({list, dict, set, deque})
+# Builtins that write into no array of others: the methods of these types, the functions of these
+# modules, and what draws random numbers into new arrays.
+HARMLESS = frozenset({*OUTSIDE, str, bytes, tuple, frozenset, int, float, np.ufunc})
+HARMLESS_MODULES = frozenset("builtins math _operator itertools _functools time _warnings".split())
+DRAWING = frozenset({np.random.Generator, np.random.RandomState, random.Random})
 NUMBERS = frozenset({float, int})
 LIFTED = frozenset({np.ndarray, np.memmap, float, complex})
 
@@ -53,12 +59,32 @@ CONSTANTS = {
 class Capture(Recorder):
     """The recorder of a traced function, and what its run reads and leaves outside."""
 
-    __slots__ = ("loads", "outlives")
+    __slots__ = ("arrays", "kept", "loads", "outlives")
 
     def __init__(self, root: Any, outlives: bool = False) -> None:
         super().__init__(root)
         self.outlives = outlives  # the call: what belongs to the user is copied
         self.loads: dict[Any, tuple[Any, Handle]] = {}
+        self.arrays: list[np.ndarray] = []  # the inputs that others can write to
+        self.kept: list[np.ndarray] = []  # copies of them, made before the first outside call
+
+    def enter(self, handle: Handle, kind: str, name: str | None = None) -> Var:
+        value = handle.value
+        if type(value) is np.ndarray and value.flags.writeable and not value.dtype.hasobject:
+            self.arrays.append(value)
+        return super().enter(handle, kind, name)
+
+    def keep(self) -> None:
+        """Keep what the inputs hold, so that `changed` can tell what an outside call did."""
+        self.kept += [a.copy() for a in self.arrays[len(self.kept) :]]
+
+    def changed(self) -> bool:
+        """Tell whether an input was written to, and put back what it held."""
+        pairs = zip(self.arrays, self.kept, strict=False)  # the call may have entered others
+        written = [(a, old) for a, old in pairs if not same_bytes(old, a)]
+        for array, old in written:
+            array[...] = old
+        return bool(written)
 
     def load(self, value: Any, name: str | None) -> Any:
         """Return the traced value for an array or float read from outside; each is one input."""
@@ -257,7 +283,27 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         args = args if function in JOINING else tuple(map(joined, args))
     elif _is_numerical(t) and holds_traced(args, kwargs):
         return do_outside(function, args, kwargs)
-    return _outcome(function, args, kwargs, function(*args, **kwargs))
+    elif not isinstance(function, type):
+        return _outcome(function, args, kwargs, outside(function, args, kwargs))
+    return _outcome(function, args, kwargs, numpy_call(function, args, kwargs))
+
+
+def numpy_call(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function of NumPy's, which may write into the plain arrays that it is given."""
+    plainly = not holds_arrays((args, kwargs))
+    return function(*args, **kwargs) if plainly else outside(function, args, kwargs)
+
+
+def outside(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call what cannot be looked into; refuse it if it writes into an input of the run."""
+    captures = [r for r in live.recorders if type(r) is Capture]
+    for capture in captures:
+        capture.keep()
+    result = function(*args, **kwargs)
+    changed = [capture.changed() for capture in captures]
+    if any(changed):
+        refuse_write(f"{function_name(function)}()")
+    return result
 
 
 def _handler(function: Any, t: type) -> Any:
@@ -270,7 +316,7 @@ def _handler(function: Any, t: type) -> Any:
 def _call_ufunc(function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     args = tuple(map(joined, args))
     if kwargs or len(args) > function.nin:
-        return _outcome(function, args, kwargs, function(*args, **kwargs))
+        return _outcome(function, args, kwargs, numpy_call(function, args, kwargs))
     for a in args:
         if type(a) in TRACED:
             return record(function, args, kwargs, function(*plain(args)))
@@ -310,9 +356,12 @@ def _call_python(function: Any, args: Any, kwargs: Any) -> Any:
         return handler(function, args, kwargs)
     twin = None if rule_of(function) else entered(function)
     if twin is None:
-        if (rule_of(function) or _is_numerical(function)) and holds_traced(args, kwargs):
+        numerical = _is_numerical(function)
+        if (rule_of(function) or numerical) and holds_traced(args, kwargs):
             return do_outside(function, args, kwargs)
-        return _outcome(function, args, kwargs, function(*args, **kwargs))
+        known = (numerical and not holds_arrays((args, kwargs))) or _is_own(function)
+        result = function(*args, **kwargs) if known else outside(function, args, kwargs)
+        return _outcome(function, args, kwargs, result)
     return twin(*args, **kwargs)
 
 
@@ -327,6 +376,12 @@ def do_outside(function: Any, args: Any, kwargs: Any) -> Any:
     if changed:
         refuse_write(function_name(function))
     return record(function, args, kwargs, result)
+
+
+def _is_own(function: Any) -> bool:
+    """Tell whether a Python function is srcgrad's: a method of a traced value, a gradient."""
+    names = getattr(function, "__globals__", None) or {}
+    return str(names.get("__name__")).partition(".")[0] == "srcgrad"
 
 
 def _is_numerical(function: Any) -> bool:
@@ -379,7 +434,16 @@ def _call_builtin(function: Any, args: Any, kwargs: Any) -> Any:
         leaks.add(_sweep_items, holder)
     elif _is_numerical(function) and holds_traced(args, kwargs):
         return do_outside(function, args, kwargs)
-    return _outcome(function, args, kwargs, function(*args, **kwargs))
+    known = is_harmless(holder) or (type(holder) in DRAWING and not holds_arrays((args, kwargs)))
+    result = function(*args, **kwargs) if known else outside(function, args, kwargs)
+    return _outcome(function, args, kwargs, result)
+
+
+def is_harmless(holder: Any) -> bool:
+    """Tell whether the builtins of a type or module write into no array of others."""
+    if type(holder) is types.ModuleType:
+        return holder.__name__ in HARMLESS_MODULES
+    return type(holder) in HARMLESS
 
 
 # Handlers: calls that need more than the protocols give -------------------------------------------

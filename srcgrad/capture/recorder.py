@@ -332,7 +332,9 @@ def static_key(a: Any) -> Any:
 
 def fits(node: Node, literals: tuple[Any, ...]) -> bool:
     """Tell whether the numbers of the text are those of `node`, to the sign of a zero."""
-    if literals == node.literals and not (0 in literals and repr(literals) != repr(node.literals)):
+    if literals == node.literals and 0 not in literals:
+        return True
+    if repr(literals) == repr(node.literals):  # -0.0 equals 0.0, and nan nothing
         return True
     return bool(node.promoted) and not promote(node, literals).keys() - node.promoted.keys()
 

@@ -9,10 +9,13 @@ nobody asked for, dtype and real projection are the engine's chores.
 
 from __future__ import annotations
 
+import builtins
+import dis
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 Function = Callable[..., Any]
@@ -58,6 +61,7 @@ MODULES = (
     "spectral",
 )
 RULES: dict[Function, Rule] = {}
+restated = 0  # how often a user stated a rule: adjoints made before are not used any more
 LINEAR: set[Function] = set()  # jvp = the function itself
 MULTILINEAR: set[Function] = set()  # jvp = one term per operand
 CREATION: set[Function] = set()  # makes an array of what is no array: sizes, values, a shape
@@ -122,6 +126,37 @@ def stated(function: Function) -> Function:
     body = RULES[function].body
     assert body is not None
     return body
+
+
+def state_user_rule(function: Function, rule: Function) -> None:
+    """State a user's rule, in place of one that there may be."""
+    global restated
+    load_rules()
+    RULES[function] = Rule("vjp", rule, strict=True, once=not is_closed(rule))
+    restated += 1
+
+
+def is_closed(rule: Function) -> bool:
+    """Tell whether a rule reads nothing from outside but modules and their functions.
+
+    Only the adjoint of such a rule serves another call: a number, a flag or a helper that it reads
+    may be another one then.
+    """
+    code = getattr(rule, "__code__", None)
+    if code is None or code.co_freevars or rule.__defaults__ or rule.__kwdefaults__:
+        return False
+    if any(type(constant) is type(code) for constant in code.co_consts):
+        return False  # an inner function, with reads of its own
+    reads = {
+        i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
+    return all(_is_fixed(name, rule.__globals__) for name in reads)
+
+
+def _is_fixed(name: str, names: Mapping[str, Any]) -> bool:
+    if name not in names:
+        return hasattr(builtins, name)
+    return type(names[name]) is ModuleType
 
 
 def rule_of(function: Function) -> Rule | None:
