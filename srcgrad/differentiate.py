@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import repeat, zip_longest
 from typing import Any
 
 import numpy as np
@@ -136,11 +137,15 @@ class Reverse:
 
     def contribute(self, var: Var, g: Any, taken: Any = None) -> None:
         """Add `g`, brought to the shape and dtype of `var`, to its cotangent."""
-        shape = g.shape
+        taken = None if taken is None else narrowed(taken, var.shape)
         g = fitted(g, var)
         before = self.cotangents.get(var)
-        self.put(var, g if before is None else before + g)
-        if taken is not None and before is None and g.shape == shape:
+        if before is not None:
+            earlier = self.taken.get(before.id)
+            taken = None if taken is None or earlier is None else taken | earlier
+            g = before + g
+        self.put(var, g)
+        if taken is not None:
             self.taken[g.id] = taken
 
     def put(self, var: Var, g: Any) -> None:
@@ -191,7 +196,7 @@ class Reverse:
         operands = [as_operand(self.traced(a)) for a in step.args]
         out = self.handle(step.out)
         taken = self.taken.get(g.id)
-        if taken is not None and step.function in SAFE_POINTS:
+        if taken is not None:
             out, *operands = (safe(step.function, taken, v) for v in (out, *operands))
         parts = rule.body(out, *operands)
         parts = parts if type(parts) is tuple else (parts,)
@@ -199,8 +204,8 @@ class Reverse:
             if type(operand) is not Var:
                 self.refuse_active(operand, step)
             elif operand in self.active and part is not None:
-                mask = part != 0 if step.function in CHOOSING else taken
-                self.contribute(operand, times(g, part), mask)
+                chosen = part != 0 if step.function in CHOOSING else None
+                self.contribute(operand, times(g, part), both(taken, chosen))
 
     def walk_vjp(self, step: Call, rule: Rule) -> None:
         assert rule.body is not None
@@ -213,6 +218,10 @@ class Reverse:
         if step.function in MULTILINEAR:
             values = [as_operand(v) if type(v) is not tuple else v for v in values]
             named = {n: as_operand(v) if n in OPERANDS else v for n, v in named.items()}
+        taken = self.taken.get(g.id) if is_elementwise(step) else None
+        if taken is not None:
+            out, *values = (safe(step.function, taken, v) for v in (out, *values))
+            named = {name: safe(step.function, taken, v) for name, v in named.items()}
         self.once = self.once or rule.once or (rule.strict and holds_objects(step))
         body = rule.body
         if rule.strict:  # a user's: what it reads from outside is no part of the text
@@ -222,26 +231,46 @@ class Reverse:
         operands = [*spread, *(arguments.get(n) for n in rule_names(rule.body)[len(spread) :])]
         for operand in operands[len(parts) :]:
             self.refuse_active(operand, step)
-        for operand, part in zip(operands, parts, strict=False):
-            for var, cotangent in self.pairs(operand, part, step):
+        masks = self.masks(step, g, out, lambda g: body(g, out, *values, **named))
+        for operand, part, mask in zip_longest(operands[: len(parts)], parts, masks):
+            leaves_of_mask = repeat(None) if mask is None else self.pairs(operand, mask, step)
+            for (var, cotangent), leaf in zip(self.pairs(operand, part, step), leaves_of_mask):
+                cotangent = checked(cotangent, var, step)
                 if rule.strict:
                     refuse_shape(cotangent, var, step)
-                self.contribute(var, cotangent, self.where_taken(step, var))
+                self.contribute(var, cotangent, None if leaf is None else leaf[1])
 
-    def where_taken(self, step: Call, var: Var) -> Any:
-        """Return where ``np.where`` took `var`, or which elements are not nan; else None."""
-        if step.function in NAN_FUNCTIONS:
-            return ~np.isnan(self.handle(var))  # type: ignore[call-overload]
-        if step.function is not np.where or type(step.args[0]) is not Var:
-            return None
-        condition: Any = self.handle(step.args[0])
-        return condition if var is step.args[1] else ~condition
+    def masks(self, step: Call, g: Any, out: Any, pull: Any) -> tuple[Any, ...]:
+        """Return, for each cotangent that a rule gives, where it is no structural zero.
+
+        None (or nothing) where that is not known. A rule of a function that selects, or moves
+        elements about, tells by what it makes of ones.
+        """
+        taken = None if type(g) is tuple else self.taken.get(g.id)
+        function = step.function
+        a: Any = self.traced(step.args[0]) if step.args else None
+        if is_elementwise(step):
+            return (taken,) * len(step.args)
+        if function is np.where and type(a) in TRACED:
+            condition = a if a.dtype == bool else a != 0
+            return None, both(taken, condition), both(taken, ~condition)
+        if function in NAN_FUNCTIONS and type(a) in TRACED:
+            return (~np.isnan(a),)
+        where = step.kwargs.get("where")
+        if type(where) is Var and type(a) in TRACED:
+            return (self.handle(where),)
+        if is_selecting(step) or (taken is not None and function in MOVING):
+            ones = np.ones_like(out) if taken is None else np.where(taken, 1.0, 0.0)
+            result = pull(ones)
+            parts = result if type(result) is tuple else (result,)
+            return tuple(nonzero(part) for part in parts)
+        return ()
 
     def add_into(self, step: Call) -> bool:
         """Add the cotangent of a part into that of the whole, where there is one already."""
         whole, index = step.args
         before = self.cotangents.get(whole)
-        if before is None or whole not in self.active:
+        if before is None or whole not in self.active or before.id in self.taken:
             return False
         g = fitted(self.cotangents[step.out], step.out)  # type: ignore[index,arg-type]
         g = cast(g, whole)
@@ -259,12 +288,12 @@ class Reverse:
         return substitute(tree, self.handle)
 
     def pairs(self, operand: Any, part: Any, step: Call) -> Iterator[tuple[Var, Any]]:
-        """Give the active variables of an argument with their cotangents."""
+        """Give the active variables of an argument with what a rule gave for them."""
         if part is None:
             return
         if type(operand) is Var:
             if operand in self.active:
-                yield operand, checked(part, operand, step)
+                yield operand, part
         elif type(operand) in (tuple, list) and type(part) in (tuple, list):
             for o, p in zip(operand, part, strict=True):
                 yield from self.pairs(o, p, step)
@@ -324,23 +353,65 @@ CHOOSING = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 NAN_FUNCTIONS = frozenset(
     {np.nansum, np.nanmean, np.nanvar, np.nanstd, np.nanprod, np.nanmax, np.nanmin}
 )
-SAFE_POINTS: dict[Any, float] = dict.fromkeys(
-    (
-        np.log, np.log2, np.log10, np.log1p, np.sqrt, np.cbrt, np.divide, np.reciprocal, np.power,
-        np.float_power, np.arcsin, np.arccos, np.arctanh, np.exp, np.exp2, np.expm1, np.sinh,
-        np.cosh, np.tan, np.hypot, np.multiply, np.square, operator.truediv, operator.pow,
-        operator.mul,
-    ),
-    0.5,
+SELECTING = frozenset(
+    {np.select, np.choose, np.clip, np.nan_to_num, np.max, np.min, np.amax, np.amin, np.compress}
+)
+# The adjoints of these put each element of the cotangent in its place, or in several.
+MOVING = frozenset(
+    {
+        np.reshape, np.ravel, np.transpose, np.matrix_transpose, np.swapaxes, np.moveaxis,
+        np.expand_dims, np.squeeze, np.broadcast_to, np.flip, np.rot90, np.roll, np.tile, np.repeat,
+        np.diag, np.diagonal, np.tril, np.triu, np.copy, np.ndarray.astype, operator.getitem,
+        np.take, np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack,
+        np.array, np.asarray, np.sum, np.mean, np.atleast_1d, np.atleast_2d, float, np.float64,
+        np.float32,
+    }
 )  # fmt: skip
-SAFE_POINTS[np.arccosh] = 2.0
+SAFE_POINT = 0.5
+SAFE_POINTS = {np.arccosh: 2.0}
+
+
+def is_elementwise(step: Call) -> bool:
+    function = step.function
+    return type(function) is np.ufunc and function.signature is None and function.nout == 1
+
+
+def is_selecting(step: Call) -> bool:
+    """Tell whether a function chooses among elements by their values, or by a mask."""
+    if step.function is not operator.getitem:
+        return step.function in SELECTING
+    return any(v.dtype == bool for v in variables(step.args[1]))
+
+
+def nonzero(part: Any) -> Any:
+    """Return where a cotangent is not zero, in its structure."""
+    if part is None:
+        return None
+    return [nonzero(p) for p in part] if type(part) in (list, tuple) else part != 0
+
+
+def both(a: Any, b: Any) -> Any:
+    """Return the mask of what two masks let through; None lets all through."""
+    return b if a is None else a if b is None else a & b
+
+
+def narrowed(taken: Any, shape: tuple[int, ...]) -> Any:
+    """Return where an operand of `shape` was taken; `taken` says it of what it was broadcast to."""
+    extra = max(taken.ndim - len(shape), 0)
+    first = max(len(shape) - taken.ndim, 0)  # the axes before it have no counterpart in `taken`
+    inner = (i for i, n in enumerate(shape[first:], extra) if n == 1 and taken.shape[i] != 1)
+    axes = (*range(extra), *inner)
+    if axes:
+        taken = np.any(taken, axis=axes, keepdims=True)
+        taken = np.reshape(taken, taken.shape[extra:])
+    return taken if taken.shape == shape else np.broadcast_to(taken, shape)
 
 
 def safe(function: Any, taken: Any, value: Any) -> Any:
     """Return `value` with a safe point where it was not taken."""
     if type(value) not in TRACED or value.dtype.kind not in "fc":
         return value
-    return np.where(taken, value, SAFE_POINTS[function])
+    return np.where(taken, value, SAFE_POINTS.get(function, SAFE_POINT))
 
 
 OPERANDS = frozenset({"a", "b", "x1", "x2", "x", "y", "v"})
