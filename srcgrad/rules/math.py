@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .special import special
 from .table import Function, defvjp, nograd, partials, stated
 from .ufuncs import is_literal, or_inf
 
@@ -37,9 +38,7 @@ def _gamma(out, x):
 
 
 def _digamma(x):
-    import scipy.special
-
-    return scipy.special.digamma(x)
+    return special().digamma(x)
 
 
 partials({

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from .shapes import unsupported
+from .special import special
 from .table import creation, defvjp, linear, nograd, partials
 
 LN2 = math.log(2.0)
@@ -174,9 +175,7 @@ _SINC_SERIES = (-(math.pi**2) / 3, math.pi**4 / 30, -(math.pi**6) / 840, math.pi
 
 
 def _i0(out, x):
-    import scipy.special
-
-    return scipy.special.i1(x)
+    return special().i1(x)
 
 
 partials({
