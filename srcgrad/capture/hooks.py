@@ -359,9 +359,10 @@ def _call_python(function: Any, args: Any, kwargs: Any) -> Any:
         numerical = _is_numerical(function)
         if (rule_of(function) or numerical) and holds_traced(args, kwargs):
             return do_outside(function, args, kwargs)
-        known = (numerical and not holds_arrays((args, kwargs))) or _is_own(function)
-        result = function(*args, **kwargs) if known else outside(function, args, kwargs)
-        return _outcome(function, args, kwargs, result)
+        if _is_own(function):
+            return _outcome(function, args, kwargs, function(*args, **kwargs))
+        call = numpy_call if numerical else outside
+        return _outcome(function, args, kwargs, call(function, args, kwargs))
     return twin(*args, **kwargs)
 
 
@@ -434,9 +435,10 @@ def _call_builtin(function: Any, args: Any, kwargs: Any) -> Any:
         leaks.add(_sweep_items, holder)
     elif _is_numerical(function) and holds_traced(args, kwargs):
         return do_outside(function, args, kwargs)
-    known = is_harmless(holder) or (type(holder) in DRAWING and not holds_arrays((args, kwargs)))
-    result = function(*args, **kwargs) if known else outside(function, args, kwargs)
-    return _outcome(function, args, kwargs, result)
+    if is_harmless(holder):
+        return _outcome(function, args, kwargs, function(*args, **kwargs))
+    call = numpy_call if type(holder) in DRAWING or _is_numerical(function) else outside
+    return _outcome(function, args, kwargs, call(function, args, kwargs))
 
 
 def is_harmless(holder: Any) -> bool:

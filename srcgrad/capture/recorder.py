@@ -354,12 +354,12 @@ def same_bytes(a: Any, b: Any) -> bool:
         return True
     if type(b) is not np.ndarray or a.dtype != b.dtype or a.shape != b.shape:
         return False
-    return bytes_of(a) == bytes_of(b)
+    return np.array_equal(bytes_of(a), bytes_of(b))  # a memoryview compares byte by byte
 
 
-def bytes_of(a: np.ndarray) -> memoryview:
+def bytes_of(a: np.ndarray) -> np.ndarray:
     """Return the bytes of an array in the order of its elements, whatever its strides."""
-    return np.ascontiguousarray(a).reshape(-1).view(np.uint8).data
+    return np.ascontiguousarray(a).reshape(-1).view(np.uint8)
 
 
 def plain_copy(a: Any) -> Any:
